@@ -4373,7 +4373,7 @@ purlin_status purlin_tensor_create(const struct purlin_context *context,
  * @param[in]  data     the first element, aligned as its component type.
  * @param[out] tensor   the tensor; destroy it with purlin_tensor_destroy.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (unknown constant,
- * negative or too large size, negative stride, a NULL or misaligned pointer).
+ * more than 32 dimensions, a negative size or stride, more than 2^63 bytes, a NULL or misaligned pointer).
  *
  * @pre `data` is valid for the extent of `dims` and `strides` while the handle lives, the arrays for `ndim` elements.
  */
@@ -4398,8 +4398,8 @@ purlin_status purlin_tensor_borrow(const struct purlin_context *context,
  * @param[in]  strides  `ndim` strides in elements, not negative; NULL for packed storage.
  * @param      data     the `CUdeviceptr` of the first element (a pointer of the CUDA runtime, as an integer).
  * @param[out] tensor   the tensor; destroy it with purlin_tensor_destroy.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (also memory that is not
- * this GPU's), `PURLIN_ERROR_NOT_SUPPORTED` (a context on the CPU), `PURLIN_ERROR_CUDA`.
+ * @return as purlin_tensor_borrow; `PURLIN_ERROR_INVALID_ARGUMENT` also for memory that is not this GPU's,
+ * `PURLIN_ERROR_NOT_SUPPORTED` (a context on the CPU), `PURLIN_ERROR_CUDA`.
  *
  * @pre As for purlin_tensor_borrow.
  */
@@ -4854,7 +4854,8 @@ purlin_status purlin_matrix_borrow_csr_device(const struct purlin_context *conte
  * @param      order      number of indices m, 2 to 2^20.
  * @param      dimension  range n of each index, at least 1.
  * @param[out] count      U.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, out of range, U over 2^31 - 1).
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, `order` or `dimension` out of range, U
+ * over 2^31 - 1).
  *
  * @pre `count` is NULL or valid for writing.
  */
@@ -4900,7 +4901,8 @@ purlin_status purlin_symmetric_exponents(int64_t order,
  * @param      order         number of indices m, at least 2.
  * @param      dimension     range n of each index, at least 1.
  * @param[out] multinomials  host, U elements.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (also where one exceeds 2^63 - 1).
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (as purlin_symmetric_indices; a multinomial above
+ * 2^63 - 1).
  *
  * @pre `multinomials` is NULL or valid for U initialized elements.
  */
@@ -4920,8 +4922,9 @@ purlin_status purlin_symmetric_multinomials(int64_t order,
  * @param      destination          symmetric batch of the same order, dimension and count, F32 or F64, where `source` is.
  * @param      destination_packing  as `source_packing`.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (another order, dimension
- * or count, a tensor that is not symmetric or is read-only, type, `source_packing` or `destination_packing`, another
- * context, overlap), `PURLIN_ERROR_NOT_SUPPORTED` (one tensor on the host, another on the device).
+ * or count, a dense tensor, type, `source_packing` or `destination_packing`, a read-only `destination`, another
+ * context, overlap), `PURLIN_ERROR_NOT_SUPPORTED` (one tensor on the host, another on the device),
+ * `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
  */
 PURLIN_MUST_USE
 purlin_status purlin_symmetric_convert(const struct purlin_context *context,
@@ -4943,9 +4946,11 @@ purlin_status purlin_symmetric_convert(const struct purlin_context *context,
  * @param      check_tolerance  largest asymmetry allowed, relative to the tensor's largest magnitude; 0 means 1e-12
  *                              for F64 and 1e-5 for F32.
  * @param      packed           symmetric batch of T tensors, where `full` is, the element type of `full`.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, types, asymmetry:
- * the entry is named), `PURLIN_ERROR_NOT_SUPPORTED` (one tensor on the host, another on the device, or on the device a
- * tensor of 2^31 elements or more).
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, types,
+ * `symmetrize`, a `check_tolerance` below 0 or NaN, asymmetry: the entry is named; a read-only `packed`, another
+ * context, overlap), `PURLIN_ERROR_NOT_SUPPORTED` (one tensor on the host, another on the device, or on the device a
+ * tensor of 2^31 elements or more), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`,
+ * `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
  */
 PURLIN_MUST_USE
 purlin_status purlin_symmetric_from_full(const struct purlin_context *context,
@@ -4964,7 +4969,8 @@ purlin_status purlin_symmetric_from_full(const struct purlin_context *context,
  * @param      full     dense, n x .. x n x T, or without the T if it is 1; where `packed` is, of its element type.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, types, a read-only
  * `full`, another context, overlap), `PURLIN_ERROR_NOT_SUPPORTED` (one tensor on the host, another on the device, or
- * on the device a tensor of 2^31 elements or more).
+ * on the device a tensor of 2^31 elements or more), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`,
+ * `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
  */
 PURLIN_MUST_USE
 purlin_status purlin_symmetric_to_full(const struct purlin_context *context,
@@ -4983,7 +4989,8 @@ purlin_status purlin_symmetric_to_full(const struct purlin_context *context,
  * @param      norms    dense, T elements, where `packed` is, of its element type.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (`kind`, sizes, types,
  * read-only `norms`, another context, overlap), `PURLIN_ERROR_NOT_SUPPORTED` (one tensor on the host, another on the
- * device).
+ * device), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`,
+ * `PURLIN_ERROR_CUDA`.
  */
 PURLIN_MUST_USE
 purlin_status purlin_symmetric_norm(const struct purlin_context *context,
@@ -5000,7 +5007,9 @@ purlin_status purlin_symmetric_norm(const struct purlin_context *context,
  * @param      stream   NULL for the context's own.
  * @param      scale    multiple c; finite.
  * @param      packed   symmetric batch of even order, host or device, F32 or F64.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (odd order).
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a dense tensor, type, an
+ * odd order, a `scale` that is not finite, a read-only `packed`, another context), `PURLIN_ERROR_BUSY`,
+ * `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
  */
 PURLIN_MUST_USE
 purlin_status purlin_symmetric_identity(const struct purlin_context *context,
@@ -5057,8 +5066,9 @@ purlin_status purlin_sshopm_info_init(struct purlin_sshopm_info *info,
  * @param      power     m, m - 1 or m - 2: how many indices are contracted.
  * @param      products  V x T, n x V x T or n x n x V x T for the three powers; the type of `tensors`.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (`power`, sizes, types,
- * read-only `products`, another context, overlap), `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_OUT_OF_MEMORY`,
- * `PURLIN_ERROR_CUDA`.
+ * read-only `products`, another context, overlap), `PURLIN_ERROR_NOT_SUPPORTED` (strided device memory in `products`;
+ * an order above 32 or a dimension above 16 with a tensor on the device), `PURLIN_ERROR_BUSY`,
+ * `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
  */
 PURLIN_MUST_USE
 purlin_status purlin_sshopm_product(const struct purlin_context *context,
@@ -5079,7 +5089,8 @@ purlin_status purlin_sshopm_product(const struct purlin_context *context,
  * @param      starts   n x V, F32 or F64, on the host or the device.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (AUTO or an unknown
  * `kind`, a kind that has no points for n or V, a seed that is not used, sizes, type, read-only, another context),
- * `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.
+ * `PURLIN_ERROR_NOT_SUPPORTED` (strided device memory), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`,
+ * `PURLIN_ERROR_CUDA`.
  */
 PURLIN_MUST_USE
 purlin_status purlin_sshopm_starts(const struct purlin_context *context,
@@ -5104,8 +5115,9 @@ purlin_status purlin_sshopm_starts(const struct purlin_context *context,
  * @param      hessian               (n - 1) x V x T, eigenvalues ascending; may be NULL.
  * @param      classes               I32, V x T: one of PURLIN_PAIR_*; may be NULL.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, types,
- * `degeneracy_tolerance`, read-only outputs, another context, overlap), `PURLIN_ERROR_NOT_SUPPORTED`,
- * `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.
+ * `degeneracy_tolerance`, read-only outputs, another context, overlap), `PURLIN_ERROR_NOT_SUPPORTED` (strided device
+ * memory in `values` or an output; an order above 32 or a dimension above 16 with a tensor on the device),
+ * `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
  */
 PURLIN_MUST_USE
 purlin_status purlin_sshopm_classify(const struct purlin_context *context,
@@ -5165,8 +5177,8 @@ purlin_status purlin_sshopm_cancel(const struct purlin_sshopm *sshopm);
  * @param      tensors  the batch.
  * @param[out] info     filled in; initialize it with purlin_sshopm_info_init.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
- * another context, options that purlin_sshopm_solve refuses), `PURLIN_ERROR_NOT_SUPPORTED` (element type, limits of the GPU
- * kernels), `PURLIN_ERROR_OUT_OF_MEMORY` (the work space does not fit).
+ * type, another context, options that purlin_sshopm_solve refuses), `PURLIN_ERROR_NOT_SUPPORTED` (`tensors` on the
+ * device beyond the limits of the GPU kernels), `PURLIN_ERROR_OUT_OF_MEMORY` (the work space does not fit).
  *
  * @pre `info` is NULL or an initialized struct.
  */
@@ -5208,10 +5220,11 @@ purlin_status purlin_sshopm_last_info(const struct purlin_sshopm *sshopm,
  *                      NULL for those of the options.
  * @param      results  where results go, each on the host or on the device.
  * @param[out] info     may be NULL.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, options, a start
- * that is zero or not finite, overlap), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_NOT_SUPPORTED` (element type, limits of
- * the GPU kernels), `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`. Starts that
- * do not converge are not an error of the call: see `status` and `start_status`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, types, options, a
+ * start that is zero or not finite, read-only outputs, another context, overlap), `PURLIN_ERROR_BUSY`,
+ * `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_NOT_SUPPORTED` (strided device memory in an output, `tensors` on the device
+ * beyond the limits of the GPU kernels), `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`,
+ * `PURLIN_ERROR_CUDA`. Starts that do not converge are not an error of the call: see `status` and `start_status`.
  *
  * @pre `results` and `info` are NULL or initialized structs.
  */
@@ -5337,7 +5350,9 @@ purlin_status purlin_dwi_options_init(struct purlin_dwi_options *options,
  * @param      tensors  symmetric batch of T tensors of order L, dimension 3, the type of `sh`.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (`basis`, an order that is
  * odd or above 16, a dimension other than 3, sizes, types, read-only `tensors`, another context, overlap),
- * `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
+ * `PURLIN_ERROR_NOT_SUPPORTED` (strided device memory in the result), `PURLIN_ERROR_CANCELLED` (by
+ * purlin_context_cancel), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`,
+ * `PURLIN_ERROR_CUDA`.
  */
 PURLIN_MUST_USE
 purlin_status purlin_dwi_sh_to_tensor(const struct purlin_context *context,
@@ -5409,8 +5424,8 @@ purlin_status purlin_dwi_cancel(const struct purlin_dwi *dwi);
  * @param      input  as purlin_dwi_peaks.
  * @param[out] info   filled in; initialize it with purlin_sshopm_info_init.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
- * the arguments that purlin_dwi_peaks refuses), `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_OUT_OF_MEMORY` (the work
- * space does not fit).
+ * the arguments that purlin_dwi_peaks refuses), `PURLIN_ERROR_NOT_SUPPORTED` (an `input` on the device beyond the
+ * limits of the GPU kernels), `PURLIN_ERROR_OUT_OF_MEMORY` (the work space does not fit).
  *
  * @pre `info` is NULL or an initialized struct.
  */
@@ -5463,9 +5478,13 @@ purlin_status purlin_dwi_last_info(const struct purlin_dwi *dwi,
  * @param      s0       T, of the type of `tensors`: S0; may be NULL.
  * @param      status   I32, T: one of PURLIN_TENSOR_*; may be NULL.
  * @param[out] info     voxels, chunks, voxels without a result, seconds, and where the fit ran; may be NULL.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (struct_size, odd order,
- * too few distinct axes, vectors that are not unit, no unweighted volume, sizes, overlap), `PURLIN_ERROR_CANCELLED`,
- * `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_NOT_SUPPORTED`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (struct_size, an option
+ * that fits do not use, an order that is odd or above 16, a dimension other than 3, too few distinct axes, vectors
+ * that are not unit, b-values that are negative or not finite, no unweighted or no weighted volume, `weights` with
+ * PURLIN_DWI_WLS, sizes, types, read-only outputs, another context, overlap), `PURLIN_ERROR_NOT_SUPPORTED` (strided
+ * device memory in an output), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_NUMERICAL` (singular
+ * values of the gradient scheme that do not converge), `PURLIN_ERROR_OUT_OF_MEMORY`,
+ * `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
  *
  * @pre `info` is NULL or an initialized struct.
  */
@@ -5533,7 +5552,8 @@ purlin_status purlin_dwi_fit_once(const struct purlin_context *context,
  *                      is no result.
  * @param      status   I32, T: one of PURLIN_TENSOR_*; may be NULL.
  * @param[out] info     as purlin_dwi_fit; may be NULL.
- * @return as purlin_dwi_fit.
+ * @return as purlin_dwi_fit, with `sh` in the place of `tensors`; `PURLIN_ERROR_INVALID_ARGUMENT` also for several
+ * shells, an option that orientation functions do not use, and another `basis` than that of the options.
  *
  * @pre `info` is NULL or an initialized struct.
  */
@@ -5598,10 +5618,11 @@ purlin_status purlin_dwi_csa_once(const struct purlin_context *context,
  * @param      count    I32, T: peaks of each voxel; may be NULL.
  * @param      status   I32, T: one of PURLIN_TENSOR_*; may be NULL.
  * @param[out] info     report of the call; may be NULL.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (struct_size, an order
- * that is odd or above 16, a dimension other than 3, a basis that is missing or not needed, sizes, types, read-only
- * outputs, another context, overlap), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_NOT_SUPPORTED`,
- * `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (struct_size, an option
+ * that peaks do not use, an order that is odd or above 16, a dimension other than 3, a basis that is missing or not
+ * needed, sizes, types, read-only outputs, another context, overlap), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED`,
+ * `PURLIN_ERROR_NOT_SUPPORTED` (strided device memory in `mask` or an output, an `input` on the device beyond the
+ * limits of the GPU kernels), `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
  *
  * @pre `info` is NULL or an initialized struct.
  */
@@ -6260,8 +6281,9 @@ purlin_status purlin_fdk_begin(struct purlin_fdk *fdk,
  *                         detector_rows, as purlin_fdk_reconstruct; of one element type in the whole scan.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (no scan was begun; a view
  * out of range, given twice or pushed before: the message names it; dimensions; another type than before. Nothing is
- * taken), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED` (by the progress function or purlin_fdk_cancel since the begin;
- * later pushes and finishes say so too, until the next begin), `PURLIN_ERROR_NOT_SUPPORTED`,
+ * taken), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED` (by the progress function or purlin_fdk_cancel since the
+ * begin; later pushes and finishes say so too, until the next begin), `PURLIN_ERROR_NOT_SUPPORTED` (element type;
+ * projections on a device that are strided, that several contexts share, or of a scan kept as line integrals),
  * `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`. After a failure other than of its arguments the scan is dropped.
  *
  * @pre `views` is NULL or valid for `count` elements.
@@ -8764,9 +8786,9 @@ purlin_status purlin_tt_environments_destroy(struct purlin_tt_environments *envi
  * @param      y        a train of the same mode sizes and precision.
  * @param[out] tt       the result, which lies where the first train does; destroy it with purlin_tt_destroy.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (precision, mode sizes; another
- * context, a core that has not been set, NULL pointer), `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_BUSY`,
- * `PURLIN_ERROR_CANCELLED` (by purlin_context_cancel, at the next core), `PURLIN_ERROR_OUT_OF_MEMORY`,
- * `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`. After a failure `tt` is as before.
+ * context, a core that has not been set, NULL pointer), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED` (by
+ * purlin_context_cancel, at the next core), `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`,
+ * `PURLIN_ERROR_CUDA`. After a failure `tt` is as before.
  *
  * @pre `alpha` and `beta` are NULL or valid for 2 elements, `tt` is NULL or valid for writing.
  */
@@ -8943,7 +8965,8 @@ purlin_status purlin_tt_cast(const struct purlin_context *context,
  * @param      centre    the core that holds the norm, 0 to d - 1.
  * @param[out] exponent  the train is to be multiplied with two to this power; 0 unless the centre would leave the range of its type.
  * @param[out] tt        the result, which lies where the first train does; destroy it with purlin_tt_destroy.
- * @return as purlin_tt_add. `PURLIN_ERROR_NOT_SUPPORTED`: a ring.
+ * @return as purlin_tt_add. `PURLIN_ERROR_NOT_SUPPORTED`: a ring; a train on the device and a stream that is being
+ * captured.
  *
  * @pre `exponent` and `tt` are NULL or valid for writing.
  */
@@ -8993,8 +9016,8 @@ purlin_status purlin_tt_round_info_init(struct purlin_tt_round_info *info,
  * @param      discarded  d - 1 elements of F64 on the host: norm of the part dropped at each bond, over the norm of
  *                        the input; may be NULL.
  * @param[out] info       report of the truncation; may be NULL.
- * @return as purlin_tt_add; `PURLIN_ERROR_NOT_SUPPORTED` (a ring), `PURLIN_ERROR_INVALID_ARGUMENT` also for options out of
- * range and numbers that are not finite.
+ * @return as purlin_tt_add; `PURLIN_ERROR_NOT_SUPPORTED` (a ring; a train on the device and a stream that is being
+ * captured), `PURLIN_ERROR_INVALID_ARGUMENT` also for options out of range and numbers that are not finite.
  *
  * @pre `options` is NULL or initialized, `tt` is NULL or valid for writing, `info` NULL or an initialized struct.
  */
@@ -9069,7 +9092,7 @@ purlin_status purlin_tt_apply_round(const struct purlin_context *context,
  * @param      discarded  d - 1 elements of F64 on the host: norm of the part dropped at each bond, over the norm of
  *                        the input; may be NULL.
  * @param[out] info       report of the truncation; may be NULL.
- * @return as purlin_tt_round.
+ * @return as purlin_tt_round, but `PURLIN_ERROR_NOT_SUPPORTED` (strided device memory).
  *
  * @pre As for purlin_tt_round; `modes` is NULL or valid for `length` elements.
  */
@@ -9226,6 +9249,7 @@ purlin_status purlin_tt_elements(const struct purlin_context *context,
  * @param values   of the mode sizes as dimensions and of the train's element type, of any strides on the host (complete on
  *                 return); or packed, of as many elements in other dimensions.
  * @return as purlin_tt_add, and `PURLIN_ERROR_INVALID_ARGUMENT` for sizes, type, more than 2^31 elements, overlap;
+ * `PURLIN_ERROR_NOT_SUPPORTED` (strided device memory; a train on the device and a stream that is being captured);
  * `PURLIN_ERROR_NUMERICAL` (halves of the train beyond the range of the type).
  */
 PURLIN_MUST_USE

@@ -48,7 +48,9 @@ pub(super) fn read_options(o: &purlin_dwi_options) -> Result<Options> {
 /// @param      tensors  symmetric batch of T tensors of order L, dimension 3, the type of `sh`.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (`basis`, an order that is
 /// odd or above 16, a dimension other than 3, sizes, types, read-only `tensors`, another context, overlap),
-/// `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`.
+/// `PURLIN_ERROR_NOT_SUPPORTED` (strided device memory in the result), `PURLIN_ERROR_CANCELLED` (by
+/// purlin_context_cancel), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`,
+/// `PURLIN_ERROR_CUDA`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_dwi_sh_to_tensor(

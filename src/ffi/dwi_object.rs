@@ -269,8 +269,8 @@ pub extern "C" fn purlin_dwi_cancel(dwi: *const purlin_dwi) -> purlin_status {
 /// @param      input  as purlin_dwi_peaks.
 /// @param[out] info   filled in; initialize it with purlin_sshopm_info_init.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
-/// the arguments that purlin_dwi_peaks refuses), `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_OUT_OF_MEMORY` (the work
-/// space does not fit).
+/// the arguments that purlin_dwi_peaks refuses), `PURLIN_ERROR_NOT_SUPPORTED` (an `input` on the device beyond the
+/// limits of the GPU kernels), `PURLIN_ERROR_OUT_OF_MEMORY` (the work space does not fit).
 ///
 /// # Safety
 /// `info` is NULL or an initialized struct.
@@ -341,9 +341,13 @@ pub unsafe extern "C" fn purlin_dwi_last_info(dwi: *const purlin_dwi, info: *mut
 /// @param      s0       T, of the type of `tensors`: S0; may be NULL.
 /// @param      status   I32, T: one of PURLIN_TENSOR_*; may be NULL.
 /// @param[out] info     voxels, chunks, voxels without a result, seconds, and where the fit ran; may be NULL.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (struct_size, odd order,
-/// too few distinct axes, vectors that are not unit, no unweighted volume, sizes, overlap), `PURLIN_ERROR_CANCELLED`,
-/// `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_NOT_SUPPORTED`.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (struct_size, an option
+/// that fits do not use, an order that is odd or above 16, a dimension other than 3, too few distinct axes, vectors
+/// that are not unit, b-values that are negative or not finite, no unweighted or no weighted volume, `weights` with
+/// PURLIN_DWI_WLS, sizes, types, read-only outputs, another context, overlap), `PURLIN_ERROR_NOT_SUPPORTED` (strided
+/// device memory in an output), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_NUMERICAL` (singular
+/// values of the gradient scheme that do not converge), `PURLIN_ERROR_OUT_OF_MEMORY`,
+/// `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
 ///
 /// # Safety
 /// `info` is NULL or an initialized struct.
@@ -427,7 +431,8 @@ pub unsafe extern "C" fn purlin_dwi_fit_once(
 ///                      is no result.
 /// @param      status   I32, T: one of PURLIN_TENSOR_*; may be NULL.
 /// @param[out] info     as purlin_dwi_fit; may be NULL.
-/// @return as purlin_dwi_fit.
+/// @return as purlin_dwi_fit, with `sh` in the place of `tensors`; `PURLIN_ERROR_INVALID_ARGUMENT` also for several
+/// shells, an option that orientation functions do not use, and another `basis` than that of the options.
 ///
 /// # Safety
 /// `info` is NULL or an initialized struct.
@@ -508,10 +513,11 @@ pub unsafe extern "C" fn purlin_dwi_csa_once(
 /// @param      count    I32, T: peaks of each voxel; may be NULL.
 /// @param      status   I32, T: one of PURLIN_TENSOR_*; may be NULL.
 /// @param[out] info     report of the call; may be NULL.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (struct_size, an order
-/// that is odd or above 16, a dimension other than 3, a basis that is missing or not needed, sizes, types, read-only
-/// outputs, another context, overlap), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_NOT_SUPPORTED`,
-/// `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (struct_size, an option
+/// that peaks do not use, an order that is odd or above 16, a dimension other than 3, a basis that is missing or not
+/// needed, sizes, types, read-only outputs, another context, overlap), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED`,
+/// `PURLIN_ERROR_NOT_SUPPORTED` (strided device memory in `mask` or an output, an `input` on the device beyond the
+/// limits of the GPU kernels), `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
 ///
 /// # Safety
 /// `info` is NULL or an initialized struct.

@@ -210,8 +210,9 @@ pub extern "C" fn purlin_fdk_begin(fdk: *mut purlin_fdk, stream: *const purlin_s
 ///                         detector_rows, as purlin_fdk_reconstruct; of one element type in the whole scan.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (no scan was begun; a view
 /// out of range, given twice or pushed before: the message names it; dimensions; another type than before. Nothing is
-/// taken), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED` (by the progress function or purlin_fdk_cancel since the begin;
-/// later pushes and finishes say so too, until the next begin), `PURLIN_ERROR_NOT_SUPPORTED`,
+/// taken), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED` (by the progress function or purlin_fdk_cancel since the
+/// begin; later pushes and finishes say so too, until the next begin), `PURLIN_ERROR_NOT_SUPPORTED` (element type;
+/// projections on a device that are strided, that several contexts share, or of a scan kept as line integrals),
 /// `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`. After a failure other than of its arguments the scan is dropped.
 ///
 /// # Safety

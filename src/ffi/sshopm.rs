@@ -145,8 +145,9 @@ pub(super) unsafe fn report(info: *mut purlin_sshopm_info, make: impl FnOnce() -
 /// @param      power     m, m - 1 or m - 2: how many indices are contracted.
 /// @param      products  V x T, n x V x T or n x n x V x T for the three powers; the type of `tensors`.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (`power`, sizes, types,
-/// read-only `products`, another context, overlap), `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_OUT_OF_MEMORY`,
-/// `PURLIN_ERROR_CUDA`.
+/// read-only `products`, another context, overlap), `PURLIN_ERROR_NOT_SUPPORTED` (strided device memory in `products`;
+/// an order above 32 or a dimension above 16 with a tensor on the device), `PURLIN_ERROR_BUSY`,
+/// `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_sshopm_product(
@@ -181,7 +182,8 @@ pub extern "C" fn purlin_sshopm_product(
 /// @param      starts   n x V, F32 or F64, on the host or the device.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (AUTO or an unknown
 /// `kind`, a kind that has no points for n or V, a seed that is not used, sizes, type, read-only, another context),
-/// `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.
+/// `PURLIN_ERROR_NOT_SUPPORTED` (strided device memory), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`,
+/// `PURLIN_ERROR_CUDA`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_sshopm_starts(
@@ -220,8 +222,9 @@ pub extern "C" fn purlin_sshopm_starts(
 /// @param      hessian               (n - 1) x V x T, eigenvalues ascending; may be NULL.
 /// @param      classes               I32, V x T: one of PURLIN_PAIR_*; may be NULL.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, types,
-/// `degeneracy_tolerance`, read-only outputs, another context, overlap), `PURLIN_ERROR_NOT_SUPPORTED`,
-/// `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.
+/// `degeneracy_tolerance`, read-only outputs, another context, overlap), `PURLIN_ERROR_NOT_SUPPORTED` (strided device
+/// memory in `values` or an output; an order above 32 or a dimension above 16 with a tensor on the device),
+/// `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_sshopm_classify(

@@ -165,8 +165,8 @@ pub extern "C" fn purlin_sshopm_cancel(sshopm: *const purlin_sshopm) -> purlin_s
 /// @param      tensors  the batch.
 /// @param[out] info     filled in; initialize it with purlin_sshopm_info_init.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, struct_size,
-/// another context, options that purlin_sshopm_solve refuses), `PURLIN_ERROR_NOT_SUPPORTED` (element type, limits of the GPU
-/// kernels), `PURLIN_ERROR_OUT_OF_MEMORY` (the work space does not fit).
+/// type, another context, options that purlin_sshopm_solve refuses), `PURLIN_ERROR_NOT_SUPPORTED` (`tensors` on the
+/// device beyond the limits of the GPU kernels), `PURLIN_ERROR_OUT_OF_MEMORY` (the work space does not fit).
 ///
 /// # Safety
 /// `info` is NULL or an initialized struct.
@@ -225,10 +225,11 @@ pub unsafe extern "C" fn purlin_sshopm_last_info(
 ///                      NULL for those of the options.
 /// @param      results  where results go, each on the host or on the device.
 /// @param[out] info     may be NULL.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, options, a start
-/// that is zero or not finite, overlap), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_NOT_SUPPORTED` (element type, limits of
-/// the GPU kernels), `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`. Starts that
-/// do not converge are not an error of the call: see `status` and `start_status`.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, types, options, a
+/// start that is zero or not finite, read-only outputs, another context, overlap), `PURLIN_ERROR_BUSY`,
+/// `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_NOT_SUPPORTED` (strided device memory in an output, `tensors` on the device
+/// beyond the limits of the GPU kernels), `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`,
+/// `PURLIN_ERROR_CUDA`. Starts that do not converge are not an error of the call: see `status` and `start_status`.
 ///
 /// # Safety
 /// `results` and `info` are NULL or initialized structs.

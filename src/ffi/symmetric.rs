@@ -26,7 +26,8 @@ pub const PURLIN_NORM_MAX: i32 = 2;
 /// @param      order      number of indices m, 2 to 2^20.
 /// @param      dimension  range n of each index, at least 1.
 /// @param[out] count      U.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, out of range, U over 2^31 - 1).
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, `order` or `dimension` out of range, U
+/// over 2^31 - 1).
 ///
 /// # Safety
 /// `count` is NULL or valid for writing.
@@ -101,7 +102,8 @@ pub unsafe extern "C" fn purlin_symmetric_exponents(order: i64, dimension: i64, 
 /// @param      order         number of indices m, at least 2.
 /// @param      dimension     range n of each index, at least 1.
 /// @param[out] multinomials  host, U elements.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (also where one exceeds 2^63 - 1).
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (as purlin_symmetric_indices; a multinomial above
+/// 2^63 - 1).
 ///
 /// # Safety
 /// `multinomials` is NULL or valid for U initialized elements.
@@ -134,8 +136,9 @@ fn packing(argument: &str, code: i32) -> Result<Packing> {
 /// @param      destination          symmetric batch of the same order, dimension and count, F32 or F64, where `source` is.
 /// @param      destination_packing  as `source_packing`.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (another order, dimension
-/// or count, a tensor that is not symmetric or is read-only, type, `source_packing` or `destination_packing`, another
-/// context, overlap), `PURLIN_ERROR_NOT_SUPPORTED` (one tensor on the host, another on the device).
+/// or count, a dense tensor, type, `source_packing` or `destination_packing`, a read-only `destination`, another
+/// context, overlap), `PURLIN_ERROR_NOT_SUPPORTED` (one tensor on the host, another on the device),
+/// `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_symmetric_convert(
@@ -169,9 +172,11 @@ pub extern "C" fn purlin_symmetric_convert(
 /// @param      check_tolerance  largest asymmetry allowed, relative to the tensor's largest magnitude; 0 means 1e-12
 ///                              for F64 and 1e-5 for F32.
 /// @param      packed           symmetric batch of T tensors, where `full` is, the element type of `full`.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, types, asymmetry:
-/// the entry is named), `PURLIN_ERROR_NOT_SUPPORTED` (one tensor on the host, another on the device, or on the device a
-/// tensor of 2^31 elements or more).
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, types,
+/// `symmetrize`, a `check_tolerance` below 0 or NaN, asymmetry: the entry is named; a read-only `packed`, another
+/// context, overlap), `PURLIN_ERROR_NOT_SUPPORTED` (one tensor on the host, another on the device, or on the device a
+/// tensor of 2^31 elements or more), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`,
+/// `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_symmetric_from_full(
@@ -201,7 +206,8 @@ pub extern "C" fn purlin_symmetric_from_full(
 /// @param      full     dense, n x .. x n x T, or without the T if it is 1; where `packed` is, of its element type.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, types, a read-only
 /// `full`, another context, overlap), `PURLIN_ERROR_NOT_SUPPORTED` (one tensor on the host, another on the device, or
-/// on the device a tensor of 2^31 elements or more).
+/// on the device a tensor of 2^31 elements or more), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`,
+/// `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_symmetric_to_full(
@@ -230,7 +236,8 @@ pub extern "C" fn purlin_symmetric_to_full(
 /// @param      norms    dense, T elements, where `packed` is, of its element type.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (`kind`, sizes, types,
 /// read-only `norms`, another context, overlap), `PURLIN_ERROR_NOT_SUPPORTED` (one tensor on the host, another on the
-/// device).
+/// device), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`,
+/// `PURLIN_ERROR_CUDA`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_symmetric_norm(
@@ -263,7 +270,9 @@ pub extern "C" fn purlin_symmetric_norm(
 /// @param      stream   NULL for the context's own.
 /// @param      scale    multiple c; finite.
 /// @param      packed   symmetric batch of even order, host or device, F32 or F64.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (odd order).
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (a dense tensor, type, an
+/// odd order, a `scale` that is not finite, a read-only `packed`, another context), `PURLIN_ERROR_BUSY`,
+/// `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_symmetric_identity(

@@ -268,7 +268,7 @@ pub unsafe extern "C" fn purlin_tensor_create(
 /// @param[in]  data     the first element, aligned as its component type.
 /// @param[out] tensor   the tensor; destroy it with purlin_tensor_destroy.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (unknown constant,
-/// negative or too large size, negative stride, a NULL or misaligned pointer).
+/// more than 32 dimensions, a negative size or stride, more than 2^63 bytes, a NULL or misaligned pointer).
 ///
 /// # Safety
 /// `data` is valid for the extent of `dims` and `strides` while the handle lives, the arrays for `ndim` elements.
@@ -307,8 +307,8 @@ pub unsafe extern "C" fn purlin_tensor_borrow(
 /// @param[in]  strides  `ndim` strides in elements, not negative; NULL for packed storage.
 /// @param      data     the `CUdeviceptr` of the first element (a pointer of the CUDA runtime, as an integer).
 /// @param[out] tensor   the tensor; destroy it with purlin_tensor_destroy.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (also memory that is not
-/// this GPU's), `PURLIN_ERROR_NOT_SUPPORTED` (a context on the CPU), `PURLIN_ERROR_CUDA`.
+/// @return as purlin_tensor_borrow; `PURLIN_ERROR_INVALID_ARGUMENT` also for memory that is not this GPU's,
+/// `PURLIN_ERROR_NOT_SUPPORTED` (a context on the CPU), `PURLIN_ERROR_CUDA`.
 ///
 /// # Safety
 /// As for purlin_tensor_borrow.

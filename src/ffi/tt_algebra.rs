@@ -44,9 +44,9 @@ unsafe fn factor(argument: &str, number: *const f64) -> Result<Complex<f64>> {
 /// @param      y        a train of the same mode sizes and precision.
 /// @param[out] tt       the result, which lies where the first train does; destroy it with purlin_tt_destroy.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (precision, mode sizes; another
-/// context, a core that has not been set, NULL pointer), `PURLIN_ERROR_NOT_SUPPORTED`, `PURLIN_ERROR_BUSY`,
-/// `PURLIN_ERROR_CANCELLED` (by purlin_context_cancel, at the next core), `PURLIN_ERROR_OUT_OF_MEMORY`,
-/// `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`, `PURLIN_ERROR_CUDA`. After a failure `tt` is as before.
+/// context, a core that has not been set, NULL pointer), `PURLIN_ERROR_BUSY`, `PURLIN_ERROR_CANCELLED` (by
+/// purlin_context_cancel, at the next core), `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`,
+/// `PURLIN_ERROR_CUDA`. After a failure `tt` is as before.
 ///
 /// # Safety
 /// `alpha` and `beta` are NULL or valid for 2 elements, `tt` is NULL or valid for writing.
@@ -329,7 +329,8 @@ pub unsafe extern "C" fn purlin_tt_cast(
 /// @param      centre    the core that holds the norm, 0 to d - 1.
 /// @param[out] exponent  the train is to be multiplied with two to this power; 0 unless the centre would leave the range of its type.
 /// @param[out] tt        the result, which lies where the first train does; destroy it with purlin_tt_destroy.
-/// @return as purlin_tt_add. `PURLIN_ERROR_NOT_SUPPORTED`: a ring.
+/// @return as purlin_tt_add. `PURLIN_ERROR_NOT_SUPPORTED`: a ring; a train on the device and a stream that is being
+/// captured.
 ///
 /// # Safety
 /// `exponent` and `tt` are NULL or valid for writing.

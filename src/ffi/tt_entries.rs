@@ -267,6 +267,7 @@ pub unsafe extern "C" fn purlin_tt_elements(
 /// @param values   of the mode sizes as dimensions and of the train's element type, of any strides on the host (complete on
 ///                 return); or packed, of as many elements in other dimensions.
 /// @return as purlin_tt_add, and `PURLIN_ERROR_INVALID_ARGUMENT` for sizes, type, more than 2^31 elements, overlap;
+/// `PURLIN_ERROR_NOT_SUPPORTED` (strided device memory; a train on the device and a stream that is being captured);
 /// `PURLIN_ERROR_NUMERICAL` (halves of the train beyond the range of the type).
 #[must_use]
 #[unsafe(no_mangle)]

@@ -133,8 +133,8 @@ fn report(done: &Truncated, train: &TensorTrain) -> purlin_tt_round_info {
 /// @param      discarded  d - 1 elements of F64 on the host: norm of the part dropped at each bond, over the norm of
 ///                        the input; may be NULL.
 /// @param[out] info       report of the truncation; may be NULL.
-/// @return as purlin_tt_add; `PURLIN_ERROR_NOT_SUPPORTED` (a ring), `PURLIN_ERROR_INVALID_ARGUMENT` also for options out of
-/// range and numbers that are not finite.
+/// @return as purlin_tt_add; `PURLIN_ERROR_NOT_SUPPORTED` (a ring; a train on the device and a stream that is being
+/// captured), `PURLIN_ERROR_INVALID_ARGUMENT` also for options out of range and numbers that are not finite.
 ///
 /// # Safety
 /// `options` is NULL or initialized, `tt` is NULL or valid for writing, `info` NULL or an initialized struct.
@@ -268,7 +268,7 @@ pub unsafe extern "C" fn purlin_tt_apply_round(
 /// @param      discarded  d - 1 elements of F64 on the host: norm of the part dropped at each bond, over the norm of
 ///                        the input; may be NULL.
 /// @param[out] info       report of the truncation; may be NULL.
-/// @return as purlin_tt_round.
+/// @return as purlin_tt_round, but `PURLIN_ERROR_NOT_SUPPORTED` (strided device memory).
 ///
 /// # Safety
 /// As for purlin_tt_round; `modes` is NULL or valid for `length` elements.
