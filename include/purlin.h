@@ -4720,7 +4720,7 @@ purlin_status purlin_matrix_borrow_csr(const struct purlin_context *context,
                                        struct purlin_matrix **matrix);
 
 /**
- * As purlin_matrix_borrow_csr, but copies the arrays, which may go after the call.
+ * As purlin_matrix_borrow_csr, but copies the arrays, which may go after the call. O(rows + nnz).
  *
  * @param      context       the context it belongs to.
  * @param      dtype         element type, also of a pattern (`values` NULL).
@@ -5001,7 +5001,8 @@ purlin_status purlin_symmetric_norm(const struct purlin_context *context,
 
 /**
  * Fills a symmetric batch with multiples of the identity tensor E, for which E x^m = |x|^m. Adding c E to a tensor
- * keeps its eigenvectors and adds c to its eigenvalues. On the device the result is complete in stream order.
+ * keeps its eigenvectors and adds c to its eigenvalues. O(m U + T U). On the device the result is complete in stream
+ * order.
  *
  * @param      context  the context of the batch.
  * @param      stream   NULL for the context's own.
@@ -5363,7 +5364,7 @@ purlin_status purlin_dwi_sh_to_tensor(const struct purlin_context *context,
 
 /**
  * Spherical-harmonic coefficients of the functions that symmetric tensors are on the unit sphere: the inverse of
- * purlin_dwi_sh_to_tensor.
+ * purlin_dwi_sh_to_tensor. O(U^2) a voxel.
  *
  * @param      context  the context of both tensors.
  * @param      stream   NULL for the context's own.
@@ -6496,7 +6497,7 @@ purlin_status purlin_fdk_shepp_logan(double radius,
 
 /**
  * The ellipsoids themselves, sampled at the centres of the voxels: the exact volume that a reconstruction
- * approximates.
+ * approximates. O(E) a voxel.
  *
  * @param fdk         the reconstruction.
  * @param ellipsoids  as purlin_fdk_ellipsoids.
@@ -8264,8 +8265,8 @@ purlin_status purlin_tt_rayleigh_enqueue(struct purlin_tt_contraction *contracti
                                          struct purlin_tt_contraction_info *info);
 
 /**
- * Inner products of pairs of trains in one call: far faster than a call each where the trains are small. Their shapes may
- * differ from pair to pair.
+ * Inner products of pairs of trains in one call: far faster than a call each where the trains are small. Their shapes
+ * may differ from pair to pair. The operations are those of purlin_tt_inner for each pair.
  *
  * @param      contraction  the contraction.
  * @param      stream       NULL for the context's own.
@@ -8295,8 +8296,8 @@ purlin_status purlin_tt_inner_batch(struct purlin_tt_contraction *contraction,
                                     struct purlin_tt_contraction_info *info);
 
 /**
- * Gram matrix: element (i, j) is the inner product of x_i and y_j. Where both lists are the same, half of the products are
- * computed.
+ * Gram matrix: element (i, j) is the inner product of x_i and y_j, each with the operations of purlin_tt_inner. Where
+ * both lists are the same, half of the products are computed.
  *
  * @param      contraction  the contraction.
  * @param      stream       NULL for the context's own.
@@ -8529,7 +8530,9 @@ purlin_status purlin_tt_matrix_identity(const struct purlin_context *context,
                                         struct purlin_tt_matrix **matrix);
 
 /**
- * A sum of products of operators at single sites, as a TT-matrix of small ranks: the finite automaton of its terms.
+ * A sum of products of operators at single sites, as a TT-matrix of small ranks: the finite automaton of its terms
+ * (Ren, Li, Jiang and Shuai, J. Chem. Phys. 153, 084118, 2020). O(t^2) at a site that t terms begin at or go across,
+ * and O(n^2 w^2) for a core of ranks w.
  *
  * Term t is `coefficients[t]` times the product of its `factors[t]` operators; those of one site are multiplied, the
  * first on the left. A term without factors is a multiple of the identity.
@@ -9176,7 +9179,7 @@ purlin_status purlin_tt_ones(const struct purlin_context *context,
                              struct purlin_tt **tt);
 
 /**
- * A product state: the train of rank 1 whose entry at (i, j, ..) is v_0[i] v_1[j] and so on.
+ * A product state: the train of rank 1 whose entry at (i, j, ..) is v_0[i] v_1[j] and so on. O(n) a site.
  *
  * @param      context   the context it belongs to.
  * @param      length    number of cores d, at least 1.
@@ -9545,7 +9548,7 @@ purlin_status purlin_matrix_copy_to(const struct purlin_matrix *a,
 /**
  * Reads a sparse matrix from a Matrix Market file of coordinates (Boisvert, Pozo, Remington, NISTIR 5935, 1996), plain
  * or compressed by gzip. Of a symmetric file, which holds one triangle, the other is its mirror image. Entries at one
- * place are added; of a pattern they are one.
+ * place are added; of a pattern they are one. One pass over the file, and O(nnz log(longest row)).
  *
  * @param      context  the context it belongs to.
  * @param[in]  path     the file.
@@ -9567,7 +9570,7 @@ purlin_status purlin_matrix_read_market(const struct purlin_context *context,
 
 /**
  * Writes a sparse matrix to a Matrix Market file, its values with all their digits. The file gets its name once it is
- * complete.
+ * complete. O(rows + nnz).
  *
  * @param     a          sparse, on the host.
  * @param[in] path       the file; one of that name is replaced. It is compressed by gzip if the name ends in `.gz`.
@@ -9587,7 +9590,8 @@ purlin_status purlin_matrix_write_market(const struct purlin_matrix *a,
 /**
  * Reads the adjacency matrix of a graph from an edge list, plain or compressed by gzip: two vertices a line, row and
  * column, and a weight if there is one, separated by blanks, tabs or commas. Lines that begin with `#` or `%` are passed
- * over. Edges are directed: purlin_matrix_symmetrize makes them undirected.
+ * over. Edges are directed: purlin_matrix_symmetrize makes them undirected. One pass over the file, and
+ * O(nnz log(longest row)).
  *
  * @param      context     the context it belongs to.
  * @param[in]  path        the file.
@@ -9614,7 +9618,7 @@ purlin_status purlin_matrix_read_edges(const struct purlin_context *context,
 
 /**
  * Writes the stored entries of a real sparse matrix as edges: row, column, both from 0, and the value unless it is a
- * pattern. The file gets its name once it is complete.
+ * pattern. The file gets its name once it is complete. O(rows + nnz).
  *
  * @param     a          sparse, real, on the host.
  * @param[in] path       the file; one of that name is replaced. It is compressed by gzip if the name ends in `.gz`.
@@ -9836,7 +9840,7 @@ purlin_status purlin_spmv_update(struct purlin_spmv *plan,
 /**
  * y = alpha op(A) x + beta y, or with the operator of the plan's `kind` and `shift` in the place of op(A). With beta = 0 nothing
  * of y is read, with alpha = 0 nothing of A and x; rows without entries are written too. Reads 12 bytes an entry in F64 with 32-bit
- * indices, 4 of a pattern, and gathers x.
+ * indices, 4 of a pattern, and gathers x. O(nnz + rows).
  *
  * Of the kinds LAPLACIAN, SIGNLESS_LAPLACIAN and RANDOM_WALK_LAPLACIAN a product takes the row sums along and nothing more, on a
  * GPU in one kernel; the other normalized ones scale x first, the modularity adds a product of vectors, GRAM, OUTER_GRAM and

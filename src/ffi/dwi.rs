@@ -72,7 +72,7 @@ pub extern "C" fn purlin_dwi_sh_to_tensor(
 }
 
 /// Spherical-harmonic coefficients of the functions that symmetric tensors are on the unit sphere: the inverse of
-/// purlin_dwi_sh_to_tensor.
+/// purlin_dwi_sh_to_tensor. O(U^2) a voxel.
 ///
 /// @param      context  the context of both tensors.
 /// @param      stream   NULL for the context's own.

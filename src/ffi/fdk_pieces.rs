@@ -240,7 +240,7 @@ pub extern "C" fn purlin_fdk_shepp_logan(radius: f64, ellipsoids: *mut purlin_te
 }
 
 /// The ellipsoids themselves, sampled at the centres of the voxels: the exact volume that a reconstruction
-/// approximates.
+/// approximates. O(E) a voxel.
 ///
 /// @param fdk         the reconstruction.
 /// @param ellipsoids  as purlin_fdk_ellipsoids.

@@ -347,7 +347,7 @@ pub unsafe extern "C" fn purlin_matrix_borrow_csr(
     })
 }
 
-/// As purlin_matrix_borrow_csr, but copies the arrays, which may go after the call.
+/// As purlin_matrix_borrow_csr, but copies the arrays, which may go after the call. O(rows + nnz).
 ///
 /// @param      context       the context it belongs to.
 /// @param      dtype         element type, also of a pattern (`values` NULL).

@@ -18,7 +18,7 @@ pub const PURLIN_DTYPE_OF_FILE: i32 = -1;
 
 /// Reads a sparse matrix from a Matrix Market file of coordinates (Boisvert, Pozo, Remington, NISTIR 5935, 1996), plain
 /// or compressed by gzip. Of a symmetric file, which holds one triangle, the other is its mirror image. Entries at one
-/// place are added; of a pattern they are one.
+/// place are added; of a pattern they are one. One pass over the file, and O(nnz log(longest row)).
 ///
 /// @param      context  the context it belongs to.
 /// @param[in]  path     the file.
@@ -53,7 +53,7 @@ pub unsafe extern "C" fn purlin_matrix_read_market(
 }
 
 /// Writes a sparse matrix to a Matrix Market file, its values with all their digits. The file gets its name once it is
-/// complete.
+/// complete. O(rows + nnz).
 ///
 /// @param     a          sparse, on the host.
 /// @param[in] path       the file; one of that name is replaced. It is compressed by gzip if the name ends in `.gz`.
@@ -82,7 +82,8 @@ pub unsafe extern "C" fn purlin_matrix_write_market(
 
 /// Reads the adjacency matrix of a graph from an edge list, plain or compressed by gzip: two vertices a line, row and
 /// column, and a weight if there is one, separated by blanks, tabs or commas. Lines that begin with `#` or `%` are passed
-/// over. Edges are directed: purlin_matrix_symmetrize makes them undirected.
+/// over. Edges are directed: purlin_matrix_symmetrize makes them undirected. One pass over the file, and
+/// O(nnz log(longest row)).
 ///
 /// @param      context     the context it belongs to.
 /// @param[in]  path        the file.
@@ -130,7 +131,7 @@ pub unsafe extern "C" fn purlin_matrix_read_edges(
 }
 
 /// Writes the stored entries of a real sparse matrix as edges: row, column, both from 0, and the value unless it is a
-/// pattern. The file gets its name once it is complete.
+/// pattern. The file gets its name once it is complete. O(rows + nnz).
 ///
 /// @param     a          sparse, real, on the host.
 /// @param[in] path       the file; one of that name is replaced. It is compressed by gzip if the name ends in `.gz`.

@@ -161,7 +161,7 @@ unsafe fn factor(argument: &str, dtype: DType, factor: *const c_void, absent: f6
 
 /// y = alpha op(A) x + beta y, or with the operator of the plan's `kind` and `shift` in the place of op(A). With beta = 0 nothing
 /// of y is read, with alpha = 0 nothing of A and x; rows without entries are written too. Reads 12 bytes an entry in F64 with 32-bit
-/// indices, 4 of a pattern, and gathers x.
+/// indices, 4 of a pattern, and gathers x. O(nnz + rows).
 ///
 /// Of the kinds LAPLACIAN, SIGNLESS_LAPLACIAN and RANDOM_WALK_LAPLACIAN a product takes the row sums along and nothing more, on a
 /// GPU in one kernel; the other normalized ones scale x first, the modularity adds a product of vectors, GRAM, OUTER_GRAM and

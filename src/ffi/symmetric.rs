@@ -264,7 +264,8 @@ pub extern "C" fn purlin_symmetric_norm(
 }
 
 /// Fills a symmetric batch with multiples of the identity tensor E, for which E x^m = |x|^m. Adding c E to a tensor
-/// keeps its eigenvectors and adds c to its eigenvalues. On the device the result is complete in stream order.
+/// keeps its eigenvectors and adds c to its eigenvalues. O(m U + T U). On the device the result is complete in stream
+/// order.
 ///
 /// @param      context  the context of the batch.
 /// @param      stream   NULL for the context's own.

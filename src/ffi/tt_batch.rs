@@ -126,8 +126,8 @@ fn write<'a>(
     Ok(outcome)
 }
 
-/// Inner products of pairs of trains in one call: far faster than a call each where the trains are small. Their shapes may
-/// differ from pair to pair.
+/// Inner products of pairs of trains in one call: far faster than a call each where the trains are small. Their shapes
+/// may differ from pair to pair. The operations are those of purlin_tt_inner for each pair.
 ///
 /// @param      contraction  the contraction.
 /// @param      stream       NULL for the context's own.
@@ -181,8 +181,8 @@ pub unsafe extern "C" fn purlin_tt_inner_batch(
     })
 }
 
-/// Gram matrix: element (i, j) is the inner product of x_i and y_j. Where both lists are the same, half of the products are
-/// computed.
+/// Gram matrix: element (i, j) is the inner product of x_i and y_j, each with the operations of purlin_tt_inner. Where
+/// both lists are the same, half of the products are computed.
 ///
 /// @param      contraction  the contraction.
 /// @param      stream       NULL for the context's own.

@@ -122,7 +122,7 @@ pub unsafe extern "C" fn purlin_tt_ones(
     })
 }
 
-/// A product state: the train of rank 1 whose entry at (i, j, ..) is v_0[i] v_1[j] and so on.
+/// A product state: the train of rank 1 whose entry at (i, j, ..) is v_0[i] v_1[j] and so on. O(n) a site.
 ///
 /// @param      context   the context it belongs to.
 /// @param      length    number of cores d, at least 1.

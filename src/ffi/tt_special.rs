@@ -134,7 +134,9 @@ pub unsafe extern "C" fn purlin_tt_matrix_identity(
     })
 }
 
-/// A sum of products of operators at single sites, as a TT-matrix of small ranks: the finite automaton of its terms.
+/// A sum of products of operators at single sites, as a TT-matrix of small ranks: the finite automaton of its terms
+/// (Ren, Li, Jiang and Shuai, J. Chem. Phys. 153, 084118, 2020). O(t^2) at a site that t terms begin at or go across,
+/// and O(n^2 w^2) for a core of ranks w.
 ///
 /// Term t is `coefficients[t]` times the product of its `factors[t]` operators; those of one site are multiplied, the
 /// first on the left. A term without factors is a multiple of the identity.
