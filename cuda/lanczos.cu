@@ -1,4 +1,4 @@
-// Kernels of Lanczos spaces: orthogonalisation, scaling, rotation and orientation of vectors. See lanczos_launch.h.
+// Kernels of Lanczos spaces: orthogonalization, scaling, rotation and orientation of vectors. See lanczos_launch.h.
 //
 // A step of two passes reads the space three times. The first read computes the coefficients of the first pass. The
 // second subtracts them and computes those of the second pass; it reads each piece of the space twice, the second time

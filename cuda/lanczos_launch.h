@@ -89,7 +89,7 @@ typedef struct purlin_lanczos_step_params {
   int64_t held;             /* 1: the rows of a block are copied to shared memory */
   int64_t three;            /* 1: only the three-term recurrence */
   double epsilon;
-  double limit;             /* largest modulus of an estimate without reorthogonalisation */
+  double limit;             /* largest modulus of an estimate without reorthogonalization */
 } purlin_lanczos_step_params;
 #define PURLIN_LANCZOS_STEP_PARAMS_BYTES 160
 

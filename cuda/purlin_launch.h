@@ -223,7 +223,7 @@ typedef struct purlin_product_params {
 } purlin_product_params;
 #define PURLIN_PRODUCT_PARAMS_BYTES 160
 
-/* Random starts [n, V, count], normalised; one thread a start, grid-stride. Row = first_row + (index ? index[i] : i). */
+/* Random starts [n, V, count], normalized; one thread a start, grid-stride. Row = first_row + (index ? index[i] : i). */
 typedef struct purlin_starts_params {
   uint64_t starts;
   uint64_t index;         /* int64 [count] or 0 */
@@ -233,7 +233,7 @@ typedef struct purlin_starts_params {
   int64_t first_start;    /* number of the first start drawn: later batches continue the same sequence */
   int64_t start_count;
   int32_t dimension;
-  int32_t cube;           /* 1: uniform in [-1,1]^n instead of Gaussian, then normalised */
+  int32_t cube;           /* 1: uniform in [-1,1]^n instead of Gaussian, then normalized */
 } purlin_starts_params;
 #define PURLIN_STARTS_PARAMS_BYTES 64
 

@@ -60,7 +60,7 @@ struct GeneralState {
   int iterations, violations, status;
 };
 
-// d = the step from x: x + d is the next iterate before normalisation. Returns false if Newton's system is singular.
+// d = the step from x: x + d is the next iterate before normalization. Returns false if Newton's system is singular.
 template <class T>
 __device__ bool general_direction(const purlin_sshopm_params &p, const Survey<T> &v, GeneralState<T> &s, T constant) {
   const int n = p.dimension;

@@ -127,7 +127,7 @@ __device__ void projected(int n, const T *b, const T *x, const T *y, T lambda, T
     }
 }
 
-// Diagonalises a symmetric matrix by cyclic Jacobi rotations. If `vectors` is given, its row k becomes the eigenvector of
+// Diagonalizes a symmetric matrix by cyclic Jacobi rotations. If `vectors` is given, its row k becomes the eigenvector of
 // diagonal element k.
 template <class T>
 __device__ void jacobi(int n, T *c, T *vectors) {

@@ -34,7 +34,7 @@ __device__ void join(const purlin_tt_join_params &p) {
     add_product(re, im, a, b, flip);
   }
   block_sum(re, im);
-  // A factorisation between a measurement and this sum may have removed a NaN.
+  // A factorization between a measurement and this sum may have removed a NaN.
   if ((doubt & PURLIN_LAUNCH_TT_NOT_FINITE) != 0) re = im = nan("");
   if (threadIdx.x == 0) reinterpret_cast<purlin_tt_result *>(p.results)[blockIdx.x] = {re, im, exponent, doubt};
 }

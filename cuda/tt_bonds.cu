@@ -175,7 +175,7 @@ extern "C" __global__ void __launch_bounds__(PURLIN_LAUNCH_TT_CARRIED_THREADS)
     const int turns = chain.closed != 0 ? 2 : 1;
     const int warp = threadIdx.x / 32, warps = blockDim.x / 32;
     bool is_far = false, is_wide = false;
-    // Warps summarise cores, and the first thread goes from core to core.
+    // Warps summarize cores, and the first thread goes from core to core.
     tt::Carried now{0, true};
     for (int turn = 0; turn < turns; ++turn) {
       const int before = now.apart;

@@ -34,7 +34,7 @@
 #define PURLIN_LAUNCH_TT_DOUBT_SINGLE 60
 #define PURLIN_LAUNCH_TT_DOUBT_DOUBLE 500
 
-/* bits of `doubt`. NOT_FINITE: purlin_tt_measure has found numbers that were not finite. A library's factorisation
+/* bits of `doubt`. NOT_FINITE: purlin_tt_measure has found numbers that were not finite. A library's factorization
  * that follows may lose a NaN, so purlin_tt_join writes NaN wherever this bit is set. */
 #define PURLIN_LAUNCH_TT_DOUBTFUL 1
 #define PURLIN_LAUNCH_TT_NOT_FINITE 2

@@ -55,7 +55,7 @@ with_defaults! {
     /// Options of a reconstruction, checked when it is made.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Options {
-        /// Apodisation of the ramp, as a function of the frequency.
+        /// Apodization of the ramp, as a function of the frequency.
         pub window: Window = Window::None,
         /// Its cut-off, as a fraction of the largest frequency; in (0, 1].
         pub cutoff: f64 = 1.0,

@@ -9,7 +9,7 @@ use crate::choice::numbered;
 use crate::error::{Error, Result, real};
 use crate::shape::to_u64;
 
-/// Apodisation of the ramp. The numbers are those of the C interface.
+/// Apodization of the ramp. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Window {

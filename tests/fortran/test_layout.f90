@@ -16,7 +16,7 @@ program test_layout
   call check_layouts()
 
   call purlin_init(sshopm_options)
-  call check(sshopm_options%struct_size == c_sizeof(sshopm_options), 'an initialised struct knows its size')
+  call check(sshopm_options%struct_size == c_sizeof(sshopm_options), 'an initialized struct knows its size')
   call check(sshopm_options%goal == PURLIN_SSHOPM_MAXIMA .and. sshopm_options%method == PURLIN_SSHOPM_HYBRID, 'goal')
   call check(sshopm_options%max_iterations == 0, 'max_iterations is the default of each call')
   call check(sshopm_options%seed == 0 .and. .not. c_associated(sshopm_options%progress), 'seed and progress are 0')

@@ -111,7 +111,7 @@ contains
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'a negative number of threads is refused')
     call check(short == 'threads:', 'the message is cut to the length of errmsg')
     call context%create(never_initialised, stat=stat)
-    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'options that nobody initialised are refused')
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'options that nobody initialized are refused')
     message = 'untouched'
     call context%create(backend=PURLIN_BACKEND_CPU, stat=stat, errmsg=message)
     call check(stat == PURLIN_SUCCESS .and. message == 'untouched', 'errmsg is left alone by a success')

@@ -88,7 +88,7 @@ def eigsh(
     mode: str = "normal",
     rng: Any = None,
 ) -> Any:
-    """`scipy.sparse.linalg.eigsh`. NumPy reduces a generalised problem to a standard one by the Cholesky factor of M, and
+    """`scipy.sparse.linalg.eigsh`. NumPy reduces a generalized problem to a standard one by the Cholesky factor of M, and
     inverts A - sigma I; purlin has neither. purlin then solves the standard problem of the dense matrix."""
     n = A.shape[0]
     if k <= 0 or which not in _WHICH or k >= n or A.shape[0] != A.shape[1]:

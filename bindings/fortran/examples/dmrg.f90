@@ -92,7 +92,7 @@ contains
     s = size(cores(k + 1)%a, 3)
     pair = matmul(reshape(cores(k)%a, [2 * r, size(cores(k)%a, 3)]), &
       reshape(cores(k + 1)%a, [size(cores(k + 1)%a, 1), 2 * s]))
-    call minimise(k, pair)
+    call minimize(k, pair)
     if (rightwards) then
       call split(pair, u, v)
     else
@@ -110,7 +110,7 @@ contains
   end subroutine
 
   !> Lowers the energy of `pair`, the cores `k` and `k` + 1 in one, by Lanczos in a space of few vectors. Sets `energy`.
-  subroutine minimise(k, pair)
+  subroutine minimize(k, pair)
     integer, intent(in) :: k
     real(real64), intent(inout) :: pair(:, :)
     real(real64) :: basis(size(pair), krylov + 1), image(size(pair)), t(krylov + 1, krylov + 1)

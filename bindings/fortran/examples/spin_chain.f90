@@ -12,7 +12,7 @@ program spin_chain
   real(real64), parameter :: sigma_x(2, 2) = reshape([0, 1, 1, 0], [2, 2]), sigma_z(2, 2) = reshape([1, 0, 0, -1], [2, 2])
   integer(int64) :: modes(sites), ranks(0:sites)
   real(real64), allocatable, target :: cores(:)
-  real(real64) :: energy, exact, magnetisation(sites), xx(sites, sites)
+  real(real64) :: energy, exact, magnetization(sites), xx(sites, sites)
   type(purlin_context) :: context
   type(purlin_context_info) :: where_it_runs
   type(purlin_tt) :: state
@@ -41,11 +41,11 @@ program spin_chain
   print '(a)', '  open chain of 16 sites, H = -sum sx sx - sum sz'
   print '(a, f20.15)', '  energy per site          ', energy / sites
   print '(a, f20.15)', '  from free fermions       ', exact / sites
-  call contraction%expect_local(state, sigma_z, [(int(k, int64), k=1, sites)], magnetisation)
+  call contraction%expect_local(state, sigma_z, [(int(k, int64), k=1, sites)], magnetization)
   call contraction%correlation(state, sigma_x, sigma_x, xx)
   print '(a)', '  site    <sz>      <sx(4) sx>'
   do k = 1, sites
-    print '(i6, f10.5, f14.5)', k, magnetisation(k), xx(4, k)
+    print '(i6, f10.5, f14.5)', k, magnetization(k), xx(4, k)
   end do
   if (command_argument_count() > 1) then
     call get_command_argument(2, length=length)
@@ -53,7 +53,7 @@ program spin_chain
     allocate (character(length) :: path)
     call get_command_argument(2, path)
     open (newunit=unit, file=path, status='replace', action='write')
-    write (unit, '(i4, 2f16.10)') (k, magnetisation(k), xx(4, k), k=1, sites)
+    write (unit, '(i4, 2f16.10)') (k, magnetization(k), xx(4, k), k=1, sites)
     close (unit)
   end if
   call aklt()

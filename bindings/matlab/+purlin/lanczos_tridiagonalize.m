@@ -1,5 +1,5 @@
 function [alpha, beta] = lanczos_tridiagonalize(A, steps, varargin)
-%LANCZOS_TRIDIAGONALISE  Coefficients of the plain Lanczos recurrence of a symmetric or Hermitian matrix.
+%LANCZOS_TRIDIAGONALIZE  Coefficients of the plain Lanczos recurrence of a symmetric or Hermitian matrix.
 %   [alpha, beta] = purlin.lanczos_tridiagonalize(A, steps) has the diagonal of the tridiagonal matrix in ALPHA and the
 %   subdiagonal in BETA, whose last element leads out of it. Vectors are not reorthogonalized: eigenvalues of the matrix are
 %   those of A, copies of these, and spurious ones. There are fewer elements than STEPS where the space is exhausted.

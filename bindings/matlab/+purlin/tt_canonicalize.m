@@ -1,5 +1,5 @@
 function [z, exponent] = tt_canonicalize(x, centre)
-%TT_CANONICALISE  A tensor train with orthonormal cores but for one.
+%TT_CANONICALIZE  A tensor train with orthonormal cores but for one.
 %   [z, q] = purlin.tt_canonicalize(x, centre): z times 2^q is the train; q is 0 unless core CENTRE would leave the range of its
 %   class. Triangular factors have diagonals that are not negative.
 %   Trains are purlin.TT objects or cell arrays of cores r-by-n-by-s.

@@ -2,7 +2,7 @@
 //!
 //! Buffers whose size follows the data come from [`crate::alloc`], which returns an error when memory is refused. Other
 //! requests (small vectors, texts, reference counts, jobs of the thread pool, allocations of dependencies) cannot report a
-//! refusal: Rust's standard library aborts the process. They are served from the reserve, which is zero-initialised static
+//! refusal: Rust's standard library aborts the process. They are served from the reserve, which is zero-initialized static
 //! memory. Its addresses are reserved when the library is loaded, and its pages are first used when memory has run out. When
 //! half of the reserve is in use, [`crate::alloc`] refuses, so that the call ends with an error before the rest is used.
 //!
