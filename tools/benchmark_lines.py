@@ -1,4 +1,4 @@
-"""The lines of docs/benchmarks.md: for each family what is measured, and which rows of which bench a line gathers."""
+"""The lines of docs/benchmarks.md: the measurements of each family, and which rows of which bench a line gathers."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Beside:
 
 @dataclass(frozen=True)
 class Family:
-    """A section of the page. `measured` says what the rates count, `commands` are Markdown, in the order of the README."""
+    """A section of the page. `measured` explains the rates, `commands` are Markdown, in the order of the README."""
 
     name: str
     title: str

@@ -2,7 +2,7 @@
 """Writes docs/benchmarks.md, its plots and the README's table of families from the files under benches/results.
 
     tools/benchmarks.py           writes them
-    tools/benchmarks.py --check   fails if they are not what it would write, or if a row belongs to no line of the page
+    tools/benchmarks.py --check   fails if they differ from its output, or if a row belongs to no line of the page
 
 Of each case on each device the newest run counts. benchmark_lines.py says which cases a line gathers.
 """
@@ -184,7 +184,7 @@ def entries(family: Family, rows: list[Row]) -> list[Entry]:
 
 
 def _common(texts: list[str]) -> str:
-    """What the texts begin with, to a whole word."""
+    """The common beginning of the texts, to a whole word."""
     first, last = texts[0].split(" "), texts[-1].split(" ")
     return " ".join(a for k, a in enumerate(first) if last[: k + 1] == first[: k + 1])
 

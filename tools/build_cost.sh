@@ -5,9 +5,9 @@
 #   tools/build_cost.sh edit FAMILY [FILE]  CPU seconds from an edit of all function bodies of a file to its unit tests
 #   tools/build_cost.sh size                bytes of the stripped release library, by section, family and function
 #
-# CPU seconds are those of cargo, rustc and the linker together, user and system. They depend little on what else the
-# machine does, elapsed time much. The same build twice differs by up to 10 %. FILE defaults to the longest one of the
-# family's CPU backend. The file is restored afterwards. CARGO_PROFILE_* variables apply as in any build.
+# CPU seconds are those of cargo, rustc and the linker together, user and system. They depend little on other work of the
+# machine, elapsed time depends much on it. The same build twice differs by up to 10 %. FILE defaults to the longest one
+# of the family's CPU backend. The file is restored afterwards. CARGO_PROFILE_* variables apply as in any build.
 set -euo pipefail
 source "$(dirname "$0")/environment.sh"
 cd "$ROOT"

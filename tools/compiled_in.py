@@ -50,7 +50,7 @@ class Crate:
 
 
 def output(*command: str) -> str:
-    """What a command prints; its own message, and an end, if it fails."""
+    """The output of a command; its own message, and an end, if it fails."""
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     if done.returncode:
         raise SystemExit(f"{' '.join(command)} failed with {done.returncode}")

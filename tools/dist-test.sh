@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tries the files of target/dist where they will be used: each in a fresh Debian, without what this machine has. Needs root
-# and debootstrap. One line a trial; logs in target/dist-test.
+# Tries the files of target/dist where they will be used: each in a fresh Debian, without the files of this machine.
+# Needs root and debootstrap. One line a trial; logs in target/dist-test.
 #
 #   tools/dist-test.sh [SUITE...]      bullseye, bookworm, trixie (Debian 11, 12, 13); without one: all
 #
@@ -24,7 +24,7 @@ declare -A compiled=(
     [bookworm]="$compilers python3-numpy octave octave-dev"
     [trixie]="$compilers python3-numpy octave octave-dev"
 )
-# What pip resolves for; the Python of Debian 11 is older than the package takes.
+# The Python that pip resolves for; the Python of Debian 11 is older than the package takes.
 declare -A python=([bookworm]=3.11 [trixie]=3.13)
 
 chroot_of() { # SUITE KIND PACKAGES

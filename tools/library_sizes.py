@@ -1,7 +1,7 @@
 """Prints where the bytes of an unstripped libpurlin.so are: `library_sizes.py LIBRARY`.
 
 A function belongs to the first module of purlin that its name mentions, else to its crate. Instances of a generic function
-have the same name: `beyond` is their bytes less those of the largest, about what one instance for all types would save.
+have the same name: `beyond` is their bytes less those of the largest, about the saving of one instance for all types.
 """
 
 import os

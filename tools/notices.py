@@ -61,7 +61,7 @@ IN_TREE = re.compile(r"(alloc|compiler_builtins|core|panic_\w+|proc_macro|profil
 TEXT = re.compile(r"(licen[sc]e|unlicense|copying|copyright|notice|authors)([-._].*)?$", re.IGNORECASE)
 BSD = "redistribution and use in source and binary forms"
 GRANT = r"permission to use, copy, modify, and(/or)? distribute this software for any purpose with or without fee is hereby granted"
-# What shows that a text is of a licence; blanks and letters' case do not count.
+# Phrases that identify the text of a licence; blanks and letters' case do not count.
 KINDS = {
     "MIT": re.compile("permission is hereby granted, free of charge, to any person obtaining a copy"),
     "Apache-2.0": re.compile("apache license,? version 2.0,? january 2004"),
@@ -158,7 +158,7 @@ def texts_of(crate: Crate) -> dict[str, str]:
 
 
 def examine(crate: Crate) -> tuple[dict[str, str], list[str]]:
-    """The texts to print for a crate, and what is wrong with them."""
+    """The texts to print for a crate, and the faults in them."""
     texts, name = texts_of(crate), f"{crate.name} {crate.version}"
     further = FURTHER.get(crate.name, {})
     problems = [f"{name}: {f} is missing, or no text of {k}" for f, k in further.items() if k not in kinds(texts.get(f, ""))]

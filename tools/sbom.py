@@ -3,8 +3,8 @@
 
     tools/sbom.py [FOLDER]      the folder is target/dist unless one is named
 
-It lists the packages of tools/notices.py and what each is built on, with the checksums of Cargo.lock. The same sources give
-the same file: it has a time only if SOURCE_DATE_EPOCH is set.
+It lists the packages of tools/notices.py and the dependencies of each, with the checksums of Cargo.lock. The same
+sources give the same file: it has a time only if SOURCE_DATE_EPOCH is set.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 
 A full circle of the Shepp-Logan phantom in float32, from array to array: weights, ramp filter and back-projection. GUPS
 are views times voxels over 1e9 and the time of it all. The clock is the wall's, or with `--clock cpu` the processor time
-of the process over its threads, which is what counts on a machine that is not idle. RTK takes minutes for the larger
+of the process over its threads, the fair measure on a machine that is not idle. RTK takes minutes for the larger
 volume; `--every n` gives it, there, each n-th view only.
 """
 

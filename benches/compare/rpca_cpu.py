@@ -4,8 +4,8 @@ decompositions in NumPy, and sporco's (pip install sporco) where it is installed
 
 The video is 200 frames of 96 x 72 bytes, tests/golden/rpca. Each solver starts from the bytes and returns both parts. The
 NumPy peer has the same penalties and the same stopping test, so that it makes the same number of iterations; sporco's
-solver has penalties of its own. The optimum of the objective is 786.124, and the table shows what each has reached.
-`--threads` bounds the peers' BLAS too.
+solver has penalties of its own. The optimum of the objective is 786.124, and the table shows the value that each has
+reached. `--threads` bounds the peers' BLAS too.
 """
 
 from __future__ import annotations

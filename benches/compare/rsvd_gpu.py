@@ -204,7 +204,8 @@ def link(torch: Any) -> float:
 
 def streamed(table: Table, torch: Any, rows: int, columns: int, rank: int, q: int, cases: tuple[str, ...]) -> None:
     """Methods on a matrix in page-locked memory, 16 GiB of the device. "anew" is for a method that keeps no rows on the
-    device, as published; the others keep what fits, so that BASIC moves 6.8 times the bytes of GRAM and not 8.5 times."""
+    device, as published; the others keep the rows that fit, so that BASIC moves 6.8 times the bytes of GRAM and not 8.5
+    times."""
     with purlin.Context("cuda", device_memory_limit=16 * GIB) as context:
         _owner, array = pinned_matrix(rows, columns, context)
         rate = link(torch)

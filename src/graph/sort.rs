@@ -20,7 +20,7 @@ pub(super) fn sort_watched<T: Copy>(
     sort_to_depth(list, compare, cancel, 2 * list.len().max(1).ilog2())
 }
 
-/// Quicksort of long lists. Where `depth` divisions were not enough, the standard library sorts what is left.
+/// Quicksort of long lists. Where `depth` divisions were not enough, the standard library sorts the remaining parts.
 fn sort_to_depth<T: Copy>(
     mut list: &mut [T],
     compare: impl Fn(&T, &T) -> Ordering + Copy,

@@ -146,7 +146,8 @@ pub struct Info {
     /// Planned peak of host memory in bytes: vectors of the space and workspace on the CPU, copies of the matrix,
     /// projected problems, and vectors that are returned there.
     pub host_bytes: usize,
-    /// Planned peak of device memory in bytes: vectors of the space, workspace, and what the matrix is about to keep there.
+    /// Planned peak of device memory in bytes: vectors of the space, workspace, and data that the matrix will cache
+    /// there.
     pub device_bytes: usize,
     /// Figures of the partition over several contexts; zeros for a single context.
     pub shares: Shares,

@@ -1,4 +1,4 @@
-//! Whether a caller's functions multiply by the adjoint of what they multiply by.
+//! Test of whether the second function of a caller's operator multiplies by the adjoint of the first one's matrix.
 //!
 //! A wrong adjoint spoils singular values without a trace: the methods find those of a mixture of both matrices. Y^H (A X) =
 //! (A^H Y)^H X holds in exact arithmetic for any X and Y. A run multiplies A by random vectors X first, to estimate its
@@ -96,7 +96,7 @@ impl<'a, T: Scalar> Tested<'a, T> {
         };
         let [x, ax, ax_less_means] = plain;
         let [y, _, ay_less_means] = back;
-        // The means are subtracted exactly, so that errors of the products are errors of what is left.
+        // The means are subtracted exactly, so that errors of the products are errors of the difference.
         let (size, of) = match center {
             Center::None => (y * ax, "||Y|| ||A X||"),
             Center::Columns => (y * ax_less_means, "||Y|| ||A X - means||"),

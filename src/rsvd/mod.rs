@@ -11,7 +11,7 @@
 //! | [`algorithm`] | the methods, for every backend |
 //! | [`basis`] | orthonormal bases of long matrices |
 //! | [`ops`], [`data`], [`statistics`], [`traffic`] | the interface of a backend |
-//! | `adjoint` | whether a caller's functions multiply by the adjoint of what they multiply by |
+//! | `adjoint` | whether the functions of a caller's operator multiply by a matrix and its adjoint |
 //! | `rounding` | whether products of a centred operator are more than rounding errors |
 //! | [`erased`] | the same interface without its types |
 //! | [`cpu`], [`gpu`] | the backends: the CPU; one GPU or several |

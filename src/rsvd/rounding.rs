@@ -21,8 +21,8 @@ pub const VECTORS: usize = 3 * PAIRS;
 const FIRST: u32 = (1 << 30) + 64;
 
 /// The rounding error that a correction for means is expected to have, if products of centred data of this `norm` have
-/// to be tested: the means are so large that rounding errors might hide the data. `lines` are the means and what they
-/// are multiplied by in products, `length` is the number of entries of a line, `epsilon` that of the element type.
+/// to be tested: the means are so large that rounding errors might hide the data. `lines` are the means and the factors
+/// of the means in products, `length` is the number of entries of a line, `epsilon` that of the element type.
 pub fn suspect(
     lines: impl ExactSizeIterator<Item = (Complex<f64>, f64)>,
     (is_row, length): (bool, usize),

@@ -117,7 +117,7 @@ impl Plan {
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for a cut that is no bond, a method that does not fit the trains, and a
-    /// `workspace_limit` below what is needed, which it names; [`Error::OutOfMemory`].
+    /// `workspace_limit` below the need, which it names; [`Error::OutOfMemory`].
     pub fn new(request: Request<'_>) -> Result<Self> {
         Planner::new(request)?.plan()
     }

@@ -166,7 +166,7 @@ impl Contraction {
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for modes or types that differ, cores that are not set, and options that do not fit the
-    /// trains, among them a `workspace_limit` below what is needed, which it names; [`Error::OutOfMemory`],
+    /// trains, among them a `workspace_limit` below the need, which it names; [`Error::OutOfMemory`],
     /// [`Error::OutOfDeviceMemory`]; [`Error::Cancelled`]. The object can be used again after any of them.
     pub fn inner_scaled(
         &mut self,

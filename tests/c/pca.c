@@ -207,7 +207,7 @@ static void scaled_and_whitened(void) {
   OK(purlin_matrix_destroy(x));
 }
 
-/* The scores of RANGE and FUSED take a pass; what a limit forbids is refused as by the fit. */
+/* The scores of RANGE and FUSED take a pass; a plan beyond a limit is refused as by the fit. */
 static void plans(void) {
   purlin_context_options options;
   purlin_context *limited = NULL;

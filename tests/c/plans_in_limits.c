@@ -1,7 +1,7 @@
 /* Randomized SVD, PCA and robust PCA of a matrix of 20 MB that a function gives, and SVD and PCA of every eighth of its entries in compressed
    rows and behind an operator, under limits of 1 to 128 MiB of the memory that does the work: device memory on a GPU, else host memory.
    Plan and run refuse the same limits with the same message, before they call the operator; a run stays inside its limit, and its report
-   agrees with the plan. On a GPU also 307 MB without a limit, where a tenth is more than what a plan contains besides. */
+   agrees with the plan. On a GPU also 307 MB without a limit, where a tenth is more than the other bytes of a plan. */
 #include "rsvd.h"
 
 enum { ROWS = 20000, COLS = 128, STORED = ROWS * COLS / 8, MANY = 300000, LIMITS = 8, MIB = 1 << 20 };
@@ -239,7 +239,7 @@ static int split(const purlin_context *context, int64_t limit) {
     const figures host = {planned.host_bytes, info.host_bytes, info.host_bytes_used};
     const figures device = {planned.device_bytes, info.device_bytes, info.device_bytes_used};
     CHECK(planned.blocks == info.blocks && strcmp(planned.reason, info.reason) == 0);
-    /* The rank of the iterates decides what is used, and the plan is that of few columns. */
+    /* The rank of the iterates decides the bytes used, and the plan is that of few columns. */
     check_figures("rpca", limit, host, device, INSIDE);
   }
   OK(purlin_rpca_destroy(rpca));

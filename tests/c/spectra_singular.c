@@ -141,7 +141,7 @@ static void wrong_adjoint(void) {
   OK(purlin_tensor_destroy(tv));
 }
 
-/* A plan refuses what the run refuses. */
+/* A plan refuses the same options as the run. */
 static void plans(void) {
   purlin_lanczos_options o = lanczos(4, PURLIN_LANCZOS_SMALLEST, PURLIN_LANCZOS_MATRIX);
   purlin_matrix *a = path_graph(context, 20);

@@ -79,7 +79,7 @@ constexpr bool takes(const Call&) {
   return std::is_invocable_v<Call, const context&, A...>;
 }
 
-/// A function of an owner as an object, which takes what the function takes.
+/// A function of an owner as an object with the same arguments.
 #define CALL(...) \
   [](auto&&... a) -> decltype(__VA_ARGS__(std::forward<decltype(a)>(a)...)) { \
     return __VA_ARGS__(std::forward<decltype(a)>(a)...); \

@@ -1,4 +1,4 @@
-"""What the tests of the command `purlin` share: its runs in this process, in a folder of their own."""
+"""Runs of the command `purlin` in the process of its tests, in a folder of their own."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ def test_signals_during_the_renames_have_no_effect(
 ) -> None:
     line, names = line_of(command, is_old)
     handlers = [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
-    # The first rename is what a user's Ctrl-C met, and the last is what the summary follows.
+    # A user's Ctrl-C met the first rename, and the summary follows the last.
     for at in (1, len(names)):
         with monkeypatch.context() as patch:
             at_rename(patch, at, lambda: os.kill(os.getpid(), number), before, names)

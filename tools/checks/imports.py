@@ -2,9 +2,10 @@
 
     python3 tools/checks/imports.py     checks src, and first itself: planted circles must be found
 
-A file imports another by `use` or by a path. A `mod.rs` does not import what it only re-exports: who imports it from there
-imports the file that has it. Tests do not count. The comment of a circle is in a file of its folder: "`a.rs` and `b.rs` import
-each other: why", or "The files of this folder import each other: why". A comment of a circle that is gone is a fault too.
+A file imports another by `use` or by a path. A `mod.rs` does not import the items that it only re-exports: a file that
+takes an item from there imports the file that has it. Tests do not count. The comment of a circle is in a file of its
+folder: "`a.rs` and `b.rs` import each other: why", or "The files of this folder import each other: why". A comment of a
+circle that is gone is a fault too.
 """
 
 import re

@@ -5,7 +5,7 @@ set -euo pipefail
 source "$(dirname "$0")/../environment.sh"
 "$PYTHON" -c 'import tomllib' 2>/dev/null || skip "Python 3.11 or newer is needed"
 cd "$ROOT"
-# Fetches what the builds before this step have not; nothing is asked of a network if all is here.
+# Fetches the packages that the builds before this step have not; nothing is asked of a network if all is here.
 cargo fetch --locked --quiet --target "$(rustc -vV | sed -n 's/^host: //p')"
 "$PYTHON" tools/checks/third_party.py
 "$PYTHON" tools/checks/packages.py

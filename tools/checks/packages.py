@@ -1,4 +1,4 @@
-"""The packages for a crate registry: their descriptions, and what they would hold. Nothing is built or sent.
+"""The packages for a crate registry: their descriptions and contents. Nothing is built or sent.
 
     python3 tools/checks/packages.py     asks cargo for the members of the workspace and for the list of each package
 """
@@ -32,7 +32,7 @@ def output(*command: str) -> str:
 
 
 def check_description(package: dict[str, Any], version: str) -> list[str]:
-    """What the registry asks of a manifest."""
+    """Checks a manifest against the registry's rules."""
     name, problems = package["name"], []
     for field in ("description", "license", "readme", "documentation"):
         if not package[field]:
@@ -51,7 +51,7 @@ def check_description(package: dict[str, Any], version: str) -> list[str]:
 
 
 def check_files(name: str, folder: Path, files: set[str]) -> list[str]:
-    """What the archive would hold."""
+    """Checks the files of the archive."""
     problems = [f"{name}: the package lacks {file}" for file in sorted(NEEDED - files)]
     tracked = set(output("git", "-C", str(folder), "ls-files", "*.rs").splitlines())
     wanted = {f for f in tracked if name != "purlin" or f in ("build.rs", "src/lib.rs") or f.startswith("src/ffi/")}

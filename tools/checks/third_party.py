@@ -20,7 +20,7 @@ from compiled_in import Crate, compiled_in, host  # noqa: E402
 from notices import FURTHER, WITHOUT_TEXT, alternatives, examine, kinds, notices, of_toolchain, standard_library  # noqa: E402
 from sbom import bill  # noqa: E402
 
-# Packages that are compiled in by what the project does, and those that only its builds and tests run.
+# Packages that are compiled into the library, and those that only builds and tests run.
 INSIDE = {"purlin", "purlin-base", "purlin-tt", "faer", "rayon-core", "libc", "tiff", "realfft", "cudarc"}
 OUTSIDE = {"cc", "thiserror-impl", "bytemuck_derive", "criterion", "proptest", "cbindgen", "paste", "purlin-header"}
 

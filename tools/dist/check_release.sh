@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What a release promises of its library and a build for one's own machine does not.
+# Checks promises of a released library that a build for one's own machine need not keep.
 #
 #   check_release.sh LIBRARY
 set -euo pipefail

@@ -20,7 +20,7 @@ RELATIONS = {"canonical", "next", "prev"}
 
 
 class Page(HTMLParser):
-    """The anchors of a page, what it links to and what it loads."""
+    """The anchors of a page, its links and the files that it loads."""
 
     def __init__(self, text: str) -> None:
         super().__init__(convert_charrefs=True)

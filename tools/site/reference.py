@@ -188,7 +188,7 @@ def fortran_page(pages: Path) -> None:
 
 
 def help_texts(text: str) -> list[tuple[str, str]]:
-    """What `help` prints of a file, and of the public methods of a class: (first line of code, comment)."""
+    """The help texts of a file and of the public methods of a class: (first line of code, comment)."""
     lines = text.split("\n")
     found = []
     for k, line in enumerate(lines[:-1]):

@@ -29,7 +29,7 @@ static purlin_context *added[MAX_DEVICES];
 static int added_count;
 /* Of the calls of MATLAB's functions, and of the running watch. */
 static void (*released[2])(void);
-/* Starts of the library's messages about arguments of the command, and those in MATLAB: a name and what is `behind` it. */
+/* Starts of the library's messages about arguments of the command, and those in MATLAB: a name and text `behind` it. */
 static struct { char from[32]; const char *to, *behind; } called[24];
 static size_t called_count;
 

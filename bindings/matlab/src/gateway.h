@@ -117,7 +117,7 @@ const purlin_group *read_group(const mxArray *options);
 void expect_classes(const char *names, int count, const mxArray *arguments[]);
 /* An element of a cell; an empty array where none was set. */
 const mxArray *cell_element(const mxArray *cell, size_t k);
-/* Refuses anything but one struct that has this field; `expected` says what is accepted. */
+/* Refuses anything but one struct that has this field; `expected` describes the accepted values. */
 void expect_field(const char *name, const mxArray *value, const char *field, const char *expected);
 
 /* ---- elements.c ---- */
@@ -194,7 +194,7 @@ void check_watched(const watch *w, purlin_status status);
 /* ---- exceptions.cpp, in Octave ---- */
 
 #ifdef PURLIN_OCTAVE
-/* Calls a function, and keeps what it throws: Ctrl-C, for one. */
+/* Calls a function, and keeps its exception: that of Ctrl-C, for one. */
 void run_with_trap(void (*what)(void *), void *of);
 int has_exception(void);
 /* Whether Ctrl-C was pressed, whose exception is then kept. Only on Octave's thread. */

@@ -267,7 +267,7 @@ def expect_list_held(name: str, value: object, array: Array, kind: npt.DTypeLike
     """As `expect_held`, for lists of which NumPy made an array of floating point: integers beside fractions are rounded."""
     if not isinstance(value, (list, tuple)) or array.dtype.kind not in "fc":
         return
-    # What an integer is rounded to is as large.
+    # Rounding keeps the magnitude of such an integer.
     if not array.size or not (np.abs(array) >= 2.0 ** numbers.digits(kind)).any():
         return
     found = _lost_in_list(value, kind)

@@ -73,7 +73,7 @@ fn stored_views_have_the_precision_that_was_asked_for() {
     check(|p| (p * 1000.0) as i16, false, 4);
 }
 
-/// A limit that holds line integrals in F32 alone refuses the scan, and the error names what is enough.
+/// A limit that holds line integrals in F32 alone refuses the scan, and the error names the bytes needed.
 #[test]
 fn stored_views_that_do_not_fit_are_refused() {
     let scan = scan("full");

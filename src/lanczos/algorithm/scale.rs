@@ -61,7 +61,7 @@ pub fn refuse<T: Scalar>(y: &[T], has_failed: bool) -> Result<()> {
 const MARGIN: f64 = 100.0;
 
 /// Refuses A^H A before it is used if its norm is too small. `size` is an estimate of ||A||, not 0, that may be a hundred
-/// times too small; what is near the limit is decided by the solve's own estimate.
+/// times too small; near the limit the solve's own estimate decides.
 ///
 /// # Errors
 /// [`Error::Numerical`].

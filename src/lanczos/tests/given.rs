@@ -1,4 +1,4 @@
-//! Vectors and solves of the caller's that are not what they should be are named.
+//! Messages name wrong vectors and wrong solves of the caller's.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;

@@ -38,7 +38,7 @@ fn limited(c: &Context, limit: Bytes) -> Arc<Context> {
     Context::new(options).unwrap()
 }
 
-/// What a call computes.
+/// The results of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Call {
     Pairs,
@@ -292,8 +292,8 @@ fn cases() -> Vec<Case> {
     all
 }
 
-/// A limit of device memory under which the workspace of cuBLAS hides nothing of a plan: it is at most an eighth of what
-/// is left.
+/// A limit of device memory under which the workspace of cuBLAS hides nothing of a plan: it is at most an eighth of the
+/// memory left.
 const NARROW: usize = 6 << 20;
 
 /// Runs that may leave out something that their plan counts are within the plan; all others take nine tenths of it. On a

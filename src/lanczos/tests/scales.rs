@@ -131,7 +131,7 @@ impl<T: Scalar> Operator<T> for Small<T> {
     }
 }
 
-/// What a call makes of a small operator.
+/// The outcome of a call with a small operator.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Outcome {
     Right,

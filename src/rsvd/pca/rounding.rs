@@ -7,7 +7,7 @@ use crate::matrix::Matrix;
 use crate::rsvd::outputs::ROUNDINGS;
 use crate::scalar::{DType, Scalar, with_scalar};
 
-/// Means of features, and what is needed to bring them to the unit of a fit.
+/// Means of features, and the factors that bring them to the unit of a fit.
 pub(super) struct Means<'a> {
     /// Real parts, then imaginary parts of complex data; empty if the data were not centred.
     pub means: &'a [f64],

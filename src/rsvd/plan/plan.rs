@@ -65,7 +65,7 @@ fn orientation(options: &Options, matrix: &Matrix, goal: Goal, given: bool) -> R
     }
 }
 
-/// A plan refuses what its run does not scale.
+/// Refuses the matrices and the means that a run cannot scale.
 fn expect_scalable(matrix: &Matrix, center: Center) -> Result<()> {
     if matches!(matrix.storage(), Storage::Operator(_)) {
         return Err(Error::NotSupported("scale: is set, a matrix other than an operator is needed".into()));

@@ -120,7 +120,7 @@ fn check_wrong<T: Scalar>(context: &Arc<Context>) {
     }
 }
 
-/// Adjoints that are wrong in what is left of the data without their means, which are much larger.
+/// Adjoints that are wrong in the centred data alone, which are much smaller than their means.
 fn check_means<T: Scalar>(context: &Arc<Context>) {
     let (rows, columns) = (60, 45);
     let spectrum: Vec<f64> = (0..30).map(|j| 0.8f64.powi(j)).collect();

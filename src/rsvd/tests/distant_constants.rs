@@ -90,7 +90,7 @@ fn constant_lines_far_from_other_entries_become_zeros_on_a_gpu() {
 }
 
 /// Long lines, one of which has one entry that is not the constant `value`: its distance is `units` roundings of it.
-/// Rounding errors of products with the line exceed what remains of it.
+/// Rounding errors of products with the line exceed its centred entries.
 fn nearly_constant<T: Scalar>(value: f64, units: f64) -> Dense<T> {
     const LENGTH: usize = 4000;
     let entry = |i: usize, j: usize| match (i, j) {

@@ -92,7 +92,7 @@ fn run<T: Scalar>(context: &Arc<Context>, a: &Stacked, method: Method) -> (Resul
     let given = Matrix::from_operator::<T>(context, Box::new(a.clone()));
     let planned = crate::rsvd::Rsvd::new(context, options.clone()).unwrap().plan(&given).unwrap();
     let found = factor::<T>(context, &given, options).map(|found| {
-        // A GPU's plan leaves the host out, and a plan leaves out what zeros and entries of extreme sizes need.
+        // A GPU's plan leaves the host out, and a plan leaves out the memory for zeros and entries of extreme sizes.
         let used = found.info.host_bytes_used;
         assert!(
             planned.host_bytes == 0 || a.size != 1.0 || used <= planned.host_bytes,

@@ -31,7 +31,7 @@ pub struct DeviceBytes {
     pub tiles: usize,
 }
 
-/// What a plan is made of: a matrix, or a copy of it in another form.
+/// The matrix of a plan, or a copy of it in another form.
 pub(in crate::spmv) struct Multiplied<'a> {
     /// The matrix of the plan.
     pub(in crate::spmv) from: &'a Csr,
@@ -118,8 +118,8 @@ impl DeviceBytes {
 }
 
 impl Prepared {
-    /// Bytes of products of the plan with `width` vectors, beside what the plan has already. `a` is the
-    /// matrix of the products.
+    /// Bytes of products of the plan with `width` vectors, beyond those that the plan holds. `a` is the matrix of the
+    /// products.
     pub(in crate::spmv) fn bytes_of_products<T: Scalar>(&self, a: &Csr, width: usize) -> Result<DeviceBytes> {
         let space = space_bytes::<T>(self.workspace_lengths());
         let mut bytes = DeviceBytes { space, ..DeviceBytes::default() };

@@ -70,7 +70,7 @@ fn nothing_of_a_plan_is_on_a_device_without_one() {
     assert_eq!(Plan::device_bytes(&c, &a, Options::default(), 4).unwrap(), DeviceBytes::default());
 }
 
-/// Compares the bytes of plans of `a` with what making them and their products is charged.
+/// Compares the bytes of plans of `a` with the charges for making them and for their products.
 fn compare<T: Scalar>(c: &Arc<Context>, a: &Matrix, options: Options, width: usize) {
     let budget = c.device_budget();
     let what = format!("{options:?} of {} x {} with {} entries", a.rows(), a.cols(), nnz(a));

@@ -57,7 +57,7 @@ enum Space<'a> {
     Borrowed { halves: [Region<'a>; 4], beside: Region<'a>, panels: [Region<'a>; 2] },
 }
 
-/// What a buffer holds.
+/// Contents of a buffer.
 #[derive(Clone, Copy)]
 enum Tensor {
     /// A tensor of a half, and the number of further tensors until the half is complete.

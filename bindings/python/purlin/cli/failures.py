@@ -51,7 +51,7 @@ _ARGUMENT = re.compile(r"^(?:not supported: )?(\w+)(\[\d+\])?: ")
 _INNER = re.compile(r"(?<![\w-])[a-z]\w*(?= [=+] )")
 _CONSTANT = re.compile(r"\b[A-Z][A-Z0-9_]+\b")
 _WORDS = {word for choices in WORDS.values() for words in choices.values() for word in words}
-# What may follow a file's name in a message of the library, which writes files under provisional names of its own.
+# Text that may follow a file's name in a message of the library, which writes files under provisional names of its own.
 PARTIAL = r"(?:\.[0-9a-f]{16}\.partial)?: "
 
 

@@ -1,4 +1,4 @@
-"""`purlin info`: the library, the machine, and what is missing."""
+"""`purlin info`: the library, the machine, and missing parts."""
 
 from __future__ import annotations
 

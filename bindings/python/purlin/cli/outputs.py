@@ -20,8 +20,8 @@ from . import interrupts
 from .failures import PARTIAL, Failure, Usage
 
 _DOUBLE = (".nii.gz", ".mtx.gz")
-# Bytes of a name that provisional names begin with, and characters of an ending that names of older files have. What the
-# library appends for a provisional file of its own then fits too, wherever names may have 143 bytes or more.
+# Bytes of a name that provisional names begin with, and characters of an ending that names of older files have. The
+# ending that the library appends for a provisional file of its own then fits too, wherever names may have 143 bytes.
 _BEGIN, _ENDING = 64, 16
 
 
@@ -87,7 +87,7 @@ def save_npz(path: Path, arrays: dict[str, Any]) -> None:
 
 
 class Outputs:
-    """The output files of a command. `with Outputs(force, inputs) as outputs:` removes what was written if the block fails,
+    """The output files of a command. `with Outputs(force, inputs) as outputs:` removes written files if the block fails,
     and gives the files their names if it succeeds: all of them, or none. A process that is killed leaves
     `NAME.<16 hexadecimal digits>.partial.*`, and during the renames older files as `NAME.<16 hexadecimal digits>.older.*`."""
 
@@ -257,7 +257,7 @@ class _Rename:
             os.rename(self.target, self._older)
 
     def undo(self) -> str | None:
-        """Takes the step back, whatever part of it was done. The message says what could not be."""
+        """Takes the step back, whatever part of it was done. The message names the files that stay."""
         try:
             if self._older is not None and os.path.lexists(self._older):
                 os.replace(self._older, self.target)

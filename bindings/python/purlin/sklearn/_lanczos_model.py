@@ -64,7 +64,7 @@ def fitted(
 
 
 def _operand(X: Any, means: Array, center: bool, context: Context | None) -> Any:
-    """What the singular triplets are of: the matrix, or products with it less its means."""
+    """The operand of the singular triplets: the matrix, or products with it less its means."""
     sparse = hasattr(X, "tocsr")
     if not center and sparse:
         return X

@@ -151,7 +151,7 @@ impl Gpu {
         GpuStream::create_independent(&self.device)
     }
 
-    /// A stream for work that runs beside the later work of `stream` and after what is enqueued there now.
+    /// A stream for work that runs after the work that is enqueued on `stream` now, and beside its later work.
     pub fn side_of(&self, stream: &GpuStream) -> Result<SideStream> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let made = idle.map_or_else(|| self.create_independent_stream(), Ok)?;

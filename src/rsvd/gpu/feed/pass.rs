@@ -1,4 +1,4 @@
-//! The work on the blocks of a pass, and what it moved.
+//! The work on the blocks of a pass, and the bytes that it moved.
 
 use super::super::block::Block;
 use super::super::cut::Span;

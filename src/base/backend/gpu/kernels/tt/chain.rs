@@ -36,8 +36,8 @@ impl Form {
     }
 }
 
-/// The largest rank that a sweep meets, in whole eights: what the chain kernel lays its matrices out for. The bond that is
-/// cut has one value at a time.
+/// The largest rank of a sweep, rounded up to a multiple of 8: the edge of the matrices of the chain kernel. The bond
+/// that is cut has one value at a time.
 pub fn chain_edge(sites: &[Site], length: usize) -> usize {
     let last = sites.len().saturating_sub(1);
     let around = length > sites.len();

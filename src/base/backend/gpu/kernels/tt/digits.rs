@@ -80,9 +80,10 @@ fn stages(kernel: &Kernel) -> Result<usize> {
     Ok(most.min(size(c::TT_DIGITS_STAGES)))
 }
 
-/// C = alpha op(A) op(B), with `add` added to what is there, for f32 matrices. `alpha` is read when the product runs. Errors
-/// are those of f32 numbers relative to the norms of the rows of op(A) and columns of op(B); where one of them holds what is
-/// not finite, C holds NaN. `workspace` holds the digits: it grows, and the next product on the same stream uses it again.
+/// C = alpha op(A) op(B), with `add` added to C, for f32 matrices. `alpha` is read when the product runs. Errors are
+/// those of f32 numbers relative to the norms of the rows of op(A) and columns of op(B); where one of them holds a
+/// number that is not finite, C holds NaN. `workspace` holds the digits: it grows, and the next product on the same
+/// stream uses it again.
 pub fn multiply(
     gpu: &Gpu,
     stream: &GpuStream,

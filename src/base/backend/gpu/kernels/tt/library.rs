@@ -1,4 +1,4 @@
-//! What stands between a library's products: the first and the last core, and what keeps environments within range.
+//! Kernels between a library's products: the first and the last core, and the scaling of environments.
 
 use super::super::mirrors::{TtEdgeParams, TtFactorsParams, TtMeasureParams};
 use super::super::{constants as c, product, small, suffix_of};

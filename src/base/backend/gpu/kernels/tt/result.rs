@@ -1,4 +1,4 @@
-//! The kernels of `cuda/tt_result.cu`: what it takes to enqueue an inner product and leave its result on the device.
+//! The kernels of `cuda/tt_result.cu`, by which an enqueued inner product leaves its result on the device.
 
 use super::super::mirrors::{TtStoreParams, TtSumTermsParams, TtWeighParams};
 use super::super::{constants as c, size};
@@ -40,7 +40,7 @@ pub fn store(gpu: &Gpu, stream: &GpuStream, words: &[i64], to: Region<'_>) -> Re
     Ok(())
 }
 
-/// What terms count in a sum.
+/// The terms of a sum.
 #[derive(Debug, Clone, Copy)]
 pub struct Terms {
     /// Number of terms that are added.

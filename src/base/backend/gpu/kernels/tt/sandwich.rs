@@ -1,4 +1,4 @@
-//! What it takes to enqueue an operator between trains without the host: exponents that stay on the device.
+//! Kernels for enqueued calls with an operator between trains: the exponents stay on the device.
 
 use super::super::mirrors::{TtBoundaryParams, TtCollectParams, TtKeysParams, TtQuotientParams, TtReadyParams};
 use super::super::product;
@@ -147,7 +147,7 @@ pub fn ready(
 }
 
 /// The terms of both groups from partial sums, of which the first `split` of `count` pairs of numbers are the first group's.
-/// `exponents` are those of the groups on both sides, and `known` what is added to them.
+/// `exponents` are those of the groups on both sides, and `known` is added to them.
 pub fn collect(
     gpu: &Gpu,
     stream: &GpuStream,

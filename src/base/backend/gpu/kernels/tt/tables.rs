@@ -1,4 +1,4 @@
-//! What the kernels know of trains: their shapes and where their cores are.
+//! Tables of trains for kernels: shapes, and addresses of cores.
 
 use std::marker::PhantomData;
 
@@ -199,7 +199,7 @@ impl<'a> Tables<'a> {
             .ok_or_else(|| Error::invalid("cores", "are too many"))
     }
 
-    /// Finds the largest number of each core, for what is computed with care.
+    /// Finds the largest number of each core, for the kernels that scale by it.
     pub fn measure(&mut self, dtype: DType, gpu: &Gpu, stream: &GpuStream) -> Result<()> {
         if self.keys.is_some() {
             return Ok(());
@@ -292,10 +292,10 @@ impl<'a> Tables<'a> {
     }
 }
 
-/// What the kernels read, with the numbers of trains and the strides of both sides.
+/// The table in the layout of the kernels, with the numbers of trains and the strides of both sides.
 type Listed = (Vec<i64>, [usize; 2], [(usize, usize); 2]);
 
-/// Lists what the kernels read.
+/// Makes the table of the kernels.
 fn listed(
     dtype: DType,
     sites: &[Site],
