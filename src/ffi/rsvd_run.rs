@@ -33,7 +33,7 @@ fn shortfall(done: &Info, tolerance: f64) -> String {
     let resolved = resolved(done.dtype);
     let mut text = format!("the relative error is {error:e} at rank {}, {tolerance:e} is asked for", done.rank);
     if error <= 2.0 * resolved {
-        text += &format!("; in {} rounding errors hide what is below {resolved:.1e}", done.dtype.name());
+        text += &format!("; in {} rounding hides errors below {resolved:.1e}", done.dtype.name());
     }
     text
 }

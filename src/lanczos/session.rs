@@ -87,10 +87,10 @@ impl Problem {
     pub fn expect_of_graph(&self) -> Result<&Options> {
         self.expect_no_ordering()?;
         if self.kind != Kind::Matrix {
-            return Err(Error::invalid("kind", "is set: this function says what the operator is"));
+            return Err(Error::invalid("kind", "is set, this function determines the operator"));
         }
         if self.shift != 0.0 {
-            return Err(Error::invalid("shift", "is set: this function says what the operator is"));
+            return Err(Error::invalid("shift", "is set, this function determines the operator"));
         }
         if !matches!(self.options.which, Which::Largest | Which::Smallest) {
             let problem = format!("is {}, this function takes the smallest of its operator", word(self.options.which));

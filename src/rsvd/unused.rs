@@ -37,7 +37,7 @@ impl Options {
     /// [`Error::InvalidArgument`] naming the option.
     pub(super) fn expect_used_by_components(&self) -> Result<()> {
         if self.center != Centering::None {
-            let problem = format!("is {} for {COMPONENTS}, whose own options say what is centred", word(self.center));
+            let problem = format!("is {} for {COMPONENTS}, which have an option of their own", word(self.center));
             return Err(Error::invalid("center", problem));
         }
         if self.sign != Sign::VMax {

@@ -259,7 +259,7 @@ def product(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
         (lambda y: None, TypeError, "returned NoneType, expected float64"),
         (lambda y: y[:-1], ValueError, r"returned shape \(29, 1\), expected \(30, 1\)"),
         (lambda y: y * 1j, TypeError, "returned complex128, expected float64"),
-        (lambda y: [[1], [1, 2]], ValueError, "returned what is no array"),
+        (lambda y: [[1], [1, 2]], ValueError, "returned no array"),
         (lambda y: np.full(y.shape, "1"), TypeError, "returned <U1, expected float64"),
         (lambda y: np.ma.masked_less(y, np.inf), ValueError, "masks 30 entries"),
         (lambda y: np.where(np.arange(N)[:, None] == 7, np.nan, y), ValueError, r"returned nan in row 7 of vector 0"),

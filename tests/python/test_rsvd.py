@@ -186,7 +186,7 @@ def test_a_missed_tolerance_is_explained_in_the_error(cpu: purlin.Context) -> No
     assert "nan" not in str(caught.value).lower() and "at rank 9, 1e-3 is asked for" in str(caught.value)
     rng = np.random.default_rng(0)
     low = (rng.standard_normal((120, 3)) @ rng.standard_normal((3, 90))).astype(np.float32)
-    with pytest.raises(rsvd.Unfinished, match="in F32 rounding errors hide what is below 6.0e-6"):
+    with pytest.raises(rsvd.Unfinished, match="in F32 rounding hides errors below 6.0e-6"):
         rsvd.compute(low, tolerance=1e-9, context=cpu)
 
 

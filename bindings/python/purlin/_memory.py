@@ -297,7 +297,7 @@ def fill_block(name: str, block: Array, values: object) -> None:
     try:
         array = np.asarray(values)
     except ValueError as error:
-        raise ValueError(f"{name}: returned what is no array: {error}") from None
+        raise ValueError(f"{name}: returned no array: {error}") from None
     if array.dtype.kind not in "biufc":
         found = array.dtype if hasattr(values, "dtype") or array.dtype != object else type(values).__name__
         raise TypeError(f"{name}: returned {found}, expected {block.dtype}")

@@ -248,7 +248,7 @@ fn bad_requests_are_named() {
     let sign = fit(Options { sign: Sign::UMax, ..Options::default() }).unwrap();
     assert_eq!(sign, "sign: is U_MAX for principal components, whose largest entries are positive");
     let center = fit(Options { center: Centering::Columns, ..Options::default() }).unwrap();
-    assert_eq!(center, "center: is COLUMNS for principal components, whose own options say what is centred");
+    assert_eq!(center, "center: is COLUMNS for principal components, which have an option of their own");
     assert_eq!(fit(Options { right: Right::Vh, ..Options::default() }), None);
     let (pca, _) = rsvd.fit_pca(None, &x, &PcaOptions::default(), None, None).unwrap();
     let mut scores = blank::<f64>(&context, 200, 3);

@@ -78,7 +78,7 @@ fn load(algebra: &mut dyn Operations, x: &TensorTrain, k: usize) -> Result<(Dens
 fn sweep(at: &Place<'_>, algebra: &mut dyn Operations, x: &TensorTrain, centre: usize) -> Result<Swept> {
     let shape = x.shape();
     let d = shape.len();
-    let what = "core with what is carried";
+    let what = "core with its carried factor";
     // Sweep from the left. The factor R of the cores before core k, r' x r_k, is multiplied into core k.
     let mut pieces = Pieces::new(d)?;
     let mut carried: Option<Dense> = None;
@@ -152,7 +152,7 @@ fn sweep(at: &Place<'_>, algebra: &mut dyn Operations, x: &TensorTrain, centre: 
 
 /// M L^H.
 fn behind(algebra: &mut dyn Operations, m: &Dense, low: &Dense) -> Result<Dense> {
-    let mut product = algebra.zeros("core with what is carried", algebra.shape(m).0, algebra.shape(low).0)?;
+    let mut product = algebra.zeros("core with its carried factor", algebra.shape(m).0, algebra.shape(low).0)?;
     algebra.multiply(1.0, m, Op::Plain, low, Op::Adjoint, 0.0, &mut product)?;
     Ok(product)
 }

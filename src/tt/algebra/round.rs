@@ -238,7 +238,7 @@ fn sweep(
         };
         let (core, e) = source.load(algebra, argument, k - 1, least - taken)?;
         exponent += taken + e;
-        m = algebra.zeros("core with what is carried", algebra.shape(&core).0, algebra.shape(&low).0)?;
+        m = algebra.zeros("core with its carried factor", algebra.shape(&core).0, algebra.shape(&low).0)?;
         algebra.multiply(1.0, &core, Op::Plain, &low, Op::Adjoint, 0.0, &mut m)?;
         right.push(q);
     }
@@ -266,7 +266,7 @@ fn sweep(
         pieces.push(part.u, rank);
         truncated.drop(part.tail, whole);
         let Some(q) = right.pop() else { return Err(Error::Internal("a sweep without its cores".into())) };
-        m = algebra.zeros("core with what is carried", rank, algebra.shape(&q).0)?;
+        m = algebra.zeros("core with its carried factor", rank, algebra.shape(&q).0)?;
         algebra.multiply(1.0, &part.carried, Op::Adjoint, &q, Op::Adjoint, 0.0, &mut m)?;
     }
     pieces.push(m, 1);
