@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `driver` | the library, its functions, its errors |
 //! | `device`, `open` | the list of devices; an open device and its operations |
-//! | `memory`, `copy`, `staging` | device and page-locked memory; copies between them |
+//! | `memory`, `copy`, `staging`, `slots` | device and page-locked memory; copies between them |
 //! | `stream`, `recording`, `graph` | queues and events; work that is recorded once and launched as a whole |
 //! | `loaded`, `module`, `launch`, `kernels` | loaded and embedded kernels, launches, and a safe function for each kernel |
 //! | `dynamic` | libraries that are loaded at run time |
