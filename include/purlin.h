@@ -4239,7 +4239,7 @@ purlin_status purlin_context_cancel(const struct purlin_context *context);
  * @param      context  the context it belongs to.
  * @param[out] stream   the stream; destroy it with purlin_stream_destroy.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer),
- * `PURLIN_ERROR_CUDA`.
+ * `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.
  *
  * @pre `stream` is NULL or valid for writing.
  */
@@ -4255,7 +4255,8 @@ purlin_status purlin_stream_create(const struct purlin_context *context,
  *                          default stream, 2, is refused: each thread has its own by that name.
  * @param[out] stream       the stream; destroying it leaves the caller's alone.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, a stream of
- * another device), `PURLIN_ERROR_NOT_SUPPORTED` (a context on the CPU), `PURLIN_ERROR_CUDA`.
+ * another device, the per-thread default stream), `PURLIN_ERROR_NOT_SUPPORTED` (a context on the CPU),
+ * `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.
  *
  * @pre `cuda_stream` is a live stream or 0, `stream` is NULL or valid for writing.
  */
@@ -4373,7 +4374,8 @@ purlin_status purlin_tensor_create(const struct purlin_context *context,
  * @param[in]  data     the first element, aligned as its component type.
  * @param[out] tensor   the tensor; destroy it with purlin_tensor_destroy.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (unknown constant,
- * more than 32 dimensions, a negative size or stride, more than 2^63 bytes, a NULL or misaligned pointer).
+ * more than 32 dimensions, a negative size or stride, more than 2^63 bytes, a NULL or misaligned pointer),
+ * `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
  * @pre `data` is valid for the extent of `dims` and `strides` while the handle lives, the arrays for `ndim` elements.
  */
@@ -4582,8 +4584,10 @@ purlin_status purlin_tensor_borrow_symmetric_device(const struct purlin_context 
  * @param      context  the context it will belong to.
  * @param      managed  a `DLManagedTensorVersioned *` of DLPack 1.x, owned by purlin from now on.
  * @param[out] tensor   the tensor; destroy it with purlin_tensor_destroy.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, shape),
- * `PURLIN_ERROR_NOT_SUPPORTED` (another DLPack version, type or device).
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, more than 32
+ * dimensions, a size, stride or `byte_offset` that is out of range, misaligned data, memory of another GPU),
+ * `PURLIN_ERROR_NOT_SUPPORTED` (another DLPack version, type or kind of device, memory of a GPU in a context on the
+ * CPU), `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.
  *
  * @pre `managed` is NULL or a live capsule, `tensor` is NULL or valid for writing.
  */
@@ -4641,7 +4645,7 @@ purlin_status purlin_matrix_create(const struct purlin_context *context,
  *                      least `cols`), and at least 1.
  * @param[in]  data     the first entry.
  * @param[out] matrix   the matrix; destroy it with purlin_matrix_destroy.
- * @return as purlin_tensor_borrow.
+ * @return as purlin_tensor_borrow; `PURLIN_ERROR_INVALID_ARGUMENT` also for an `ld` that is too small.
  *
  * @pre `data` is valid for `(cols - 1) * ld + rows` elements (row-major: rows and cols exchanged) while the handle lives,
  * `matrix` is NULL or valid for writing.
@@ -4667,7 +4671,7 @@ purlin_status purlin_matrix_borrow(const struct purlin_context *context,
  * @param      ld       as purlin_matrix_borrow.
  * @param      data     `CUdeviceptr` of the first entry.
  * @param[out] matrix   the matrix; destroy it with purlin_matrix_destroy.
- * @return as purlin_tensor_borrow_device.
+ * @return as purlin_tensor_borrow_device; `PURLIN_ERROR_INVALID_ARGUMENT` also for an `ld` that is too small.
  *
  * @pre As for purlin_matrix_borrow.
  */
@@ -4700,8 +4704,9 @@ purlin_status purlin_matrix_borrow_device(const struct purlin_context *context,
  * @param[in]  col_idx       host, `nnz` columns.
  * @param[in]  values        host, `nnz` values; NULL for a pattern whose entries are all 1.
  * @param[out] matrix        the matrix; destroy it with purlin_matrix_destroy.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (the first wrong offset or
- * column is named). O(rows + nnz), with PURLIN_TRUSTED O(rows).
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (unknown constant, negative
+ * size, a NULL or misaligned pointer; the first wrong offset or column is named), `PURLIN_ERROR_OUT_OF_MEMORY`.
+ * O(rows + nnz), with PURLIN_TRUSTED O(rows).
  *
  * @pre The arrays are valid for the stated numbers of elements while the handle lives; with PURLIN_TRUSTED columns are in range.
  */
@@ -4735,7 +4740,7 @@ purlin_status purlin_matrix_borrow_csr(const struct purlin_context *context,
  * @param[in]  col_idx       host, `nnz` columns.
  * @param[in]  values        host, `nnz` values; NULL for a pattern.
  * @param[out] matrix        the matrix; destroy it with purlin_matrix_destroy.
- * @return as purlin_matrix_borrow_csr, and `PURLIN_ERROR_OUT_OF_MEMORY`.
+ * @return as purlin_matrix_borrow_csr.
  *
  * @pre The arrays are valid for the stated numbers of elements during the call; with PURLIN_TRUSTED columns are in range.
  */
@@ -4871,7 +4876,7 @@ purlin_status purlin_symmetric_count(int64_t order,
  * @param      dimension  range n of each index, at least 1.
  * @param[out] indices    host, m x U, column-major: the tuple of entry r starts at `indices[r * m]`.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, `order` or `dimension` out of range, U
- * over 2^31 - 1).
+ * over 2^31 - 1), `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
  * @pre `indices` is NULL or valid for m * U initialized elements.
  */
@@ -4886,7 +4891,8 @@ purlin_status purlin_symmetric_indices(int64_t order,
  * @param      order      number of indices m, at least 2.
  * @param      dimension  range n of each index, at least 1.
  * @param[out] exponents  host, n x U, column-major.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (as purlin_symmetric_indices).
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (as purlin_symmetric_indices),
+ * `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
  * @pre `exponents` is NULL or valid for n * U initialized elements.
  */
@@ -4902,7 +4908,7 @@ purlin_status purlin_symmetric_exponents(int64_t order,
  * @param      dimension     range n of each index, at least 1.
  * @param[out] multinomials  host, U elements.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (as purlin_symmetric_indices; a multinomial above
- * 2^63 - 1).
+ * 2^63 - 1), `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
  * @pre `multinomials` is NULL or valid for U initialized elements.
  */
@@ -6366,8 +6372,9 @@ purlin_status purlin_fdk_cancel(const struct purlin_fdk *fdk);
  * @param      projections  F32, the dimensions of `counts`.
  * @param[out] clamped      how many counts were raised; may be NULL.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (numbers, dimensions,
- * types, overlap), `PURLIN_ERROR_NOT_SUPPORTED` (strided memory or memory of the device, where the context's backend
- * takes none), `PURLIN_ERROR_CANCELLED` (on the host, which leaves some rows converted), `PURLIN_ERROR_OUT_OF_MEMORY`,
+ * types, read-only `projections`, another context, overlap), `PURLIN_ERROR_NOT_SUPPORTED` (element type of `counts`;
+ * strided memory or memory of the device, where the context's backend takes none), `PURLIN_ERROR_BUSY`,
+ * `PURLIN_ERROR_CANCELLED` (on the host, which leaves some rows converted), `PURLIN_ERROR_OUT_OF_MEMORY`,
  * `PURLIN_ERROR_CUDA`.
  *
  * @pre `clamped` is NULL or valid for writing.
@@ -6488,8 +6495,8 @@ purlin_status purlin_fdk_ellipsoids(const struct purlin_fdk *fdk,
  *
  * @param radius      radius of the ball that holds the head, mm, positive.
  * @param ellipsoids  F64 on the host, 8 x 10, as purlin_fdk_ellipsoids takes.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (radius, dimensions, type),
- * `PURLIN_ERROR_NOT_SUPPORTED` (device memory).
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (radius, dimensions, type,
+ * read-only), `PURLIN_ERROR_NOT_SUPPORTED` (device memory), `PURLIN_ERROR_BUSY`.
  */
 PURLIN_MUST_USE
 purlin_status purlin_fdk_shepp_logan(double radius,
@@ -7364,8 +7371,8 @@ purlin_status purlin_tt_create(const struct purlin_context *context,
  * @param[in]  ranks    d + 1 ranks r_k, at least 1, the first equal to the last.
  * @param[in]  cores    d addresses of cores, each packed with the first index fastest: a Fortran array `a(r, n, s)`.
  * @param[out] tt       the train; destroy it with purlin_tt_destroy.
- * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (also a core that is NULL or
- * not aligned), `PURLIN_ERROR_OUT_OF_MEMORY`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (as purlin_tt_create; a
+ * core that is NULL or not aligned), `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
  * @pre As for purlin_tt_create; `cores` is NULL or valid for `length` addresses, each valid for its core while the handle
  * lives.
@@ -9095,7 +9102,8 @@ purlin_status purlin_tt_apply_round(const struct purlin_context *context,
  * @param      discarded  d - 1 elements of F64 on the host: norm of the part dropped at each bond, over the norm of
  *                        the input; may be NULL.
  * @param[out] info       report of the truncation; may be NULL.
- * @return as purlin_tt_round, but `PURLIN_ERROR_NOT_SUPPORTED` (strided device memory).
+ * @return as purlin_tt_round, but `PURLIN_ERROR_NOT_SUPPORTED` (strided device memory);
+ * `PURLIN_ERROR_INVALID_ARGUMENT` also for the type, no elements, and mode sizes of another product.
  *
  * @pre As for purlin_tt_round; `modes` is NULL or valid for `length` elements.
  */

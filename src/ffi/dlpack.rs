@@ -110,8 +110,10 @@ fn dtype_to(dtype: DType) -> (u8, u8) {
 /// @param      context  the context it will belong to.
 /// @param      managed  a `DLManagedTensorVersioned *` of DLPack 1.x, owned by purlin from now on.
 /// @param[out] tensor   the tensor; destroy it with purlin_tensor_destroy.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, shape),
-/// `PURLIN_ERROR_NOT_SUPPORTED` (another DLPack version, type or device).
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, more than 32
+/// dimensions, a size, stride or `byte_offset` that is out of range, misaligned data, memory of another GPU),
+/// `PURLIN_ERROR_NOT_SUPPORTED` (another DLPack version, type or kind of device, memory of a GPU in a context on the
+/// CPU), `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.
 ///
 /// # Safety
 /// `managed` is NULL or a live capsule, `tensor` is NULL or valid for writing.

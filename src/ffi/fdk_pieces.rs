@@ -27,8 +27,9 @@ use crate::fdk::pieces;
 /// @param      projections  F32, the dimensions of `counts`.
 /// @param[out] clamped      how many counts were raised; may be NULL.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (numbers, dimensions,
-/// types, overlap), `PURLIN_ERROR_NOT_SUPPORTED` (strided memory or memory of the device, where the context's backend
-/// takes none), `PURLIN_ERROR_CANCELLED` (on the host, which leaves some rows converted), `PURLIN_ERROR_OUT_OF_MEMORY`,
+/// types, read-only `projections`, another context, overlap), `PURLIN_ERROR_NOT_SUPPORTED` (element type of `counts`;
+/// strided memory or memory of the device, where the context's backend takes none), `PURLIN_ERROR_BUSY`,
+/// `PURLIN_ERROR_CANCELLED` (on the host, which leaves some rows converted), `PURLIN_ERROR_OUT_OF_MEMORY`,
 /// `PURLIN_ERROR_CUDA`.
 ///
 /// # Safety
@@ -228,8 +229,8 @@ pub extern "C" fn purlin_fdk_ellipsoids(
 ///
 /// @param radius      radius of the ball that holds the head, mm, positive.
 /// @param ellipsoids  F64 on the host, 8 x 10, as purlin_fdk_ellipsoids takes.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (radius, dimensions, type),
-/// `PURLIN_ERROR_NOT_SUPPORTED` (device memory).
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (radius, dimensions, type,
+/// read-only), `PURLIN_ERROR_NOT_SUPPORTED` (device memory), `PURLIN_ERROR_BUSY`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn purlin_fdk_shepp_logan(radius: f64, ellipsoids: *mut purlin_tensor) -> purlin_status {

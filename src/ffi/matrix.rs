@@ -127,7 +127,7 @@ pub unsafe extern "C" fn purlin_matrix_create(
 ///                      least `cols`), and at least 1.
 /// @param[in]  data     the first entry.
 /// @param[out] matrix   the matrix; destroy it with purlin_matrix_destroy.
-/// @return as purlin_tensor_borrow.
+/// @return as purlin_tensor_borrow; `PURLIN_ERROR_INVALID_ARGUMENT` also for an `ld` that is too small.
 ///
 /// # Safety
 /// `data` is valid for `(cols - 1) * ld + rows` elements (row-major: rows and cols exchanged) while the handle lives,
@@ -170,7 +170,7 @@ pub unsafe extern "C" fn purlin_matrix_borrow(
 /// @param      ld       as purlin_matrix_borrow.
 /// @param      data     `CUdeviceptr` of the first entry.
 /// @param[out] matrix   the matrix; destroy it with purlin_matrix_destroy.
-/// @return as purlin_tensor_borrow_device.
+/// @return as purlin_tensor_borrow_device; `PURLIN_ERROR_INVALID_ARGUMENT` also for an `ld` that is too small.
 ///
 /// # Safety
 /// As for purlin_matrix_borrow.
@@ -316,8 +316,9 @@ pub(super) unsafe fn borrowed(
 /// @param[in]  col_idx       host, `nnz` columns.
 /// @param[in]  values        host, `nnz` values; NULL for a pattern whose entries are all 1.
 /// @param[out] matrix        the matrix; destroy it with purlin_matrix_destroy.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (the first wrong offset or
-/// column is named). O(rows + nnz), with PURLIN_TRUSTED O(rows).
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (unknown constant, negative
+/// size, a NULL or misaligned pointer; the first wrong offset or column is named), `PURLIN_ERROR_OUT_OF_MEMORY`.
+/// O(rows + nnz), with PURLIN_TRUSTED O(rows).
 ///
 /// # Safety
 /// The arrays are valid for the stated numbers of elements while the handle lives; with PURLIN_TRUSTED columns are in range.
@@ -362,7 +363,7 @@ pub unsafe extern "C" fn purlin_matrix_borrow_csr(
 /// @param[in]  col_idx       host, `nnz` columns.
 /// @param[in]  values        host, `nnz` values; NULL for a pattern.
 /// @param[out] matrix        the matrix; destroy it with purlin_matrix_destroy.
-/// @return as purlin_matrix_borrow_csr, and `PURLIN_ERROR_OUT_OF_MEMORY`.
+/// @return as purlin_matrix_borrow_csr.
 ///
 /// # Safety
 /// The arrays are valid for the stated numbers of elements during the call; with PURLIN_TRUSTED columns are in range.

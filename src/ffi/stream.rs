@@ -28,7 +28,7 @@ pub(super) fn before(context: &Context, stream: *const purlin_stream) -> Result<
 /// @param      context  the context it belongs to.
 /// @param[out] stream   the stream; destroy it with purlin_stream_destroy.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer),
-/// `PURLIN_ERROR_CUDA`.
+/// `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.
 ///
 /// # Safety
 /// `stream` is NULL or valid for writing.
@@ -54,7 +54,8 @@ pub unsafe extern "C" fn purlin_stream_create(
 ///                          default stream, 2, is refused: each thread has its own by that name.
 /// @param[out] stream       the stream; destroying it leaves the caller's alone.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, a stream of
-/// another device), `PURLIN_ERROR_NOT_SUPPORTED` (a context on the CPU), `PURLIN_ERROR_CUDA`.
+/// another device, the per-thread default stream), `PURLIN_ERROR_NOT_SUPPORTED` (a context on the CPU),
+/// `PURLIN_ERROR_OUT_OF_MEMORY`, `PURLIN_ERROR_CUDA`.
 ///
 /// # Safety
 /// `cuda_stream` is a live stream or 0, `stream` is NULL or valid for writing.

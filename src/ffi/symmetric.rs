@@ -70,7 +70,7 @@ unsafe fn table(
 /// @param      dimension  range n of each index, at least 1.
 /// @param[out] indices    host, m x U, column-major: the tuple of entry r starts at `indices[r * m]`.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, `order` or `dimension` out of range, U
-/// over 2^31 - 1).
+/// over 2^31 - 1), `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
 /// `indices` is NULL or valid for m * U initialized elements.
@@ -86,7 +86,8 @@ pub unsafe extern "C" fn purlin_symmetric_indices(order: i64, dimension: i64, in
 /// @param      order      number of indices m, at least 2.
 /// @param      dimension  range n of each index, at least 1.
 /// @param[out] exponents  host, n x U, column-major.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (as purlin_symmetric_indices).
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (as purlin_symmetric_indices),
+/// `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
 /// `exponents` is NULL or valid for n * U initialized elements.
@@ -103,7 +104,7 @@ pub unsafe extern "C" fn purlin_symmetric_exponents(order: i64, dimension: i64, 
 /// @param      dimension     range n of each index, at least 1.
 /// @param[out] multinomials  host, U elements.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (as purlin_symmetric_indices; a multinomial above
-/// 2^63 - 1).
+/// 2^63 - 1), `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
 /// `multinomials` is NULL or valid for U initialized elements.

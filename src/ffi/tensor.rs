@@ -268,7 +268,8 @@ pub unsafe extern "C" fn purlin_tensor_create(
 /// @param[in]  data     the first element, aligned as its component type.
 /// @param[out] tensor   the tensor; destroy it with purlin_tensor_destroy.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (unknown constant,
-/// more than 32 dimensions, a negative size or stride, more than 2^63 bytes, a NULL or misaligned pointer).
+/// more than 32 dimensions, a negative size or stride, more than 2^63 bytes, a NULL or misaligned pointer),
+/// `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
 /// `data` is valid for the extent of `dims` and `strides` while the handle lives, the arrays for `ndim` elements.

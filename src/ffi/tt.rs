@@ -144,8 +144,8 @@ pub unsafe extern "C" fn purlin_tt_create(
 /// @param[in]  ranks    d + 1 ranks r_k, at least 1, the first equal to the last.
 /// @param[in]  cores    d addresses of cores, each packed with the first index fastest: a Fortran array `a(r, n, s)`.
 /// @param[out] tt       the train; destroy it with purlin_tt_destroy.
-/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (also a core that is NULL or
-/// not aligned), `PURLIN_ERROR_OUT_OF_MEMORY`.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (as purlin_tt_create; a
+/// core that is NULL or not aligned), `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
 /// As for purlin_tt_create; `cores` is NULL or valid for `length` addresses, each valid for its core while the handle

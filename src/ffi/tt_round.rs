@@ -268,7 +268,8 @@ pub unsafe extern "C" fn purlin_tt_apply_round(
 /// @param      discarded  d - 1 elements of F64 on the host: norm of the part dropped at each bond, over the norm of
 ///                        the input; may be NULL.
 /// @param[out] info       report of the truncation; may be NULL.
-/// @return as purlin_tt_round, but `PURLIN_ERROR_NOT_SUPPORTED` (strided device memory).
+/// @return as purlin_tt_round, but `PURLIN_ERROR_NOT_SUPPORTED` (strided device memory);
+/// `PURLIN_ERROR_INVALID_ARGUMENT` also for the type, no elements, and mode sizes of another product.
 ///
 /// # Safety
 /// As for purlin_tt_round; `modes` is NULL or valid for `length` elements.
