@@ -111,10 +111,6 @@ pub(super) fn read_options(o: &purlin_sshopm_options) -> Result<Options> {
     Ok(options)
 }
 
-pub(super) fn start_kind(argument: &str, code: i32) -> Result<StartKind> {
-    StartKind::from_code(argument, code)
-}
-
 pub(super) fn info_of(info: &Info) -> purlin_sshopm_info {
     let mut made = purlin_sshopm_info::zeroed();
     made.set(info);
@@ -197,12 +193,7 @@ pub extern "C" fn purlin_sshopm_starts(
         let context = context::get(context)?;
         let stream = stream::get(stream)?;
         let mut starts = tensor::output("starts", starts)?;
-        let kind = match start_kind("kind", kind)? {
-            StartKind::Auto => {
-                return Err(Error::invalid("kind", "is 0 (auto), which depends on the order of a tensor"));
-            }
-            kind => kind,
-        };
+        let kind = StartKind::from_code("kind", kind)?;
         sshopm::starts(&context, stream.as_deref(), kind, seed, &mut starts)
     })
 }

@@ -11,11 +11,11 @@ use crate::stream::{self, Stream};
 use crate::tensor::{HostOutput, Tensor};
 
 /// Fills `starts` [n, V] with unit vectors of the given kind. Random ones are those that [`super::solve`] draws for its
-/// first tensor. [`StartKind::Auto`] means the whole Fibonacci sphere in dimension 3 and random vectors elsewhere.
+/// first tensor.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for a kind without points in this dimension or of this number, or for a seed if the kind is
-/// not random.
+/// [`Error::InvalidArgument`] for [`StartKind::Auto`], whose vectors depend on the order of a tensor, for a kind without
+/// points in this dimension or of this number, or for a seed if the kind is not random.
 pub fn starts(
     context: &Context,
     queue: Option<&Stream>,
@@ -23,16 +23,14 @@ pub fn starts(
     seed: u64,
     starts: &mut Tensor,
 ) -> Result<()> {
+    if kind == StartKind::Auto {
+        return Err(Error::invalid("kind", "is 0 (auto), which depends on the order of a tensor"));
+    }
     context.check_alive()?;
     let queue = stream::select(context, queue)?;
     starts.expect_context("starts", context)?;
     let &[n, count] = starts.dims() else {
         return Err(Error::invalid("starts", format!("has dimensions {:?}, [n, V] are needed", starts.dims())));
-    };
-    let kind = match kind {
-        StartKind::Auto if n == 3 => StartKind::FibonacciSphere,
-        StartKind::Auto => StartKind::Random,
-        other => other,
     };
     if !matches!(kind, StartKind::Random | StartKind::RandomCube) {
         refuse_idle_seed(seed, IDLE_SEED)?;
