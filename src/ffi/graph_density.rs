@@ -18,13 +18,7 @@ pub type purlin_function_fn = Option<unsafe extern "C" fn(x: f64, user: *mut c_v
 unsafe fn measure<'a>(count: i64, points: *const f64, weights: *const f64) -> Result<(&'a [f64], &'a [f64])> {
     let count = shape::size("count", count, 0)?;
     // SAFETY: as promised by the caller.
-    let measure = unsafe { (numbers("points", points, count)?, numbers("weights", weights, count)?) };
-    for (argument, list) in [("points", measure.0), ("weights", measure.1)] {
-        if let Some(k) = list.iter().position(|x| !x.is_finite()) {
-            return Err(Error::invalid(argument, format!("element {k} is {}, not finite", list[k])));
-        }
-    }
-    Ok(measure)
+    Ok(unsafe { (numbers("points", points, count)?, numbers("weights", weights, count)?) })
 }
 
 /// trace(f(A)), from the density of A's spectrum: n times the sum of f(point) weight. Its error falls with the root of
@@ -62,11 +56,7 @@ pub unsafe extern "C" fn purlin_graph_density_trace(
         // SAFETY: the caller promises NULL or a place for the number.
         let target = unsafe { super::pointer::output("trace", trace) }?;
         // SAFETY: the caller promises a function that may be called with its pointer.
-        let found = density::trace(points, weights, n, |x| unsafe { function(x, user) });
-        if !found.is_finite() {
-            return Err(Error::Numerical(format!("trace: is {found}, a finite sum is needed")));
-        }
-        *target = found;
+        *target = density::trace(points, weights, n, |x| unsafe { function(x, user) })?;
         Ok(())
     })
 }

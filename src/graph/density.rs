@@ -23,24 +23,39 @@ pub struct Density {
 
 impl Density {
     /// trace(f(A)) of an operator of order `n`.
-    pub fn trace(&self, n: usize, f: impl Fn(f64) -> f64) -> f64 {
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for points or weights that are not finite; [`Error::Numerical`] for a trace that is not.
+    pub fn trace(&self, n: usize, f: impl Fn(f64) -> f64) -> Result<f64> {
         trace(&self.points, &self.weights, n, f)
     }
 
     /// Shares of the spectrum in `bins` equal parts of `from .. to`. Points outside count in the first or the last bin.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for no bins or an empty interval; [`Error::OutOfMemory`].
+    /// [`Error::InvalidArgument`] for no bins, an empty interval, and points or weights that are not finite;
+    /// [`Error::OutOfMemory`].
     pub fn histogram(&self, from: f64, to: f64, bins: usize) -> Result<Vec<f64>> {
         histogram(&self.points, &self.weights, (from, to), bins)
     }
 }
 
 /// As [`Density::trace`].
-pub fn trace(points: &[f64], weights: &[f64], n: usize, f: impl Fn(f64) -> f64) -> f64 {
-    n as f64 * points.iter().zip(weights).map(|(p, w)| f(*p) * w).sum::<f64>()
+///
+/// # Errors
+/// As [`Density::trace`].
+pub fn trace(points: &[f64], weights: &[f64], n: usize, f: impl Fn(f64) -> f64) -> Result<f64> {
+    expect_finite(points, weights)?;
+    let found = n as f64 * points.iter().zip(weights).map(|(p, w)| f(*p) * w).sum::<f64>();
+    if !found.is_finite() {
+        return Err(Error::Numerical(format!("trace: is {found}, a finite sum is needed")));
+    }
+    Ok(found)
 }
 
+/// As [`Density::histogram`].
+///
+/// # Errors
 /// As [`Density::histogram`].
 pub fn histogram(points: &[f64], weights: &[f64], (from, to): (f64, f64), bins: usize) -> Result<Vec<f64>> {
     if bins == 0 {
@@ -54,12 +69,22 @@ pub fn histogram(points: &[f64], weights: &[f64], (from, to): (f64, f64), bins: 
     if (to - from).is_infinite() {
         return Err(Error::invalid("to", format!("is {}, too far from from = {}", real(to), real(from))));
     }
+    expect_finite(points, weights)?;
     let mut shares = alloc::filled("histogram", bins, 0.0)?;
     for (p, w) in points.iter().zip(weights) {
         let at = ((p - from) / (to - from) * bins as f64).max(0.0) as usize;
         shares[at.min(bins - 1)] += w;
     }
     Ok(shares)
+}
+
+fn expect_finite(points: &[f64], weights: &[f64]) -> Result<()> {
+    for (argument, list) in [("points", points), ("weights", weights)] {
+        if let Some(k) = list.iter().position(|x| !x.is_finite()) {
+            return Err(Error::invalid(argument, format!("element {k} is {}, not finite", list[k])));
+        }
+    }
+    Ok(())
 }
 
 /// Gauss quadrature of the spectral measures of `vectors` random vectors, with `steps` points each. The error of a

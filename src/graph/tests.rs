@@ -9,11 +9,12 @@ use lanczos::{an_image_is_solved_from_its_pixels, the_photograph_has_the_recorde
 
 use super::bisect::{Cut, bisect, fiedler};
 use super::cluster::{k_means, pivoted_qr};
-use super::density::density;
+use super::density::{Density, density};
 use super::embed::{Assignment, Scaling, clusters, embed};
 use super::image::{Weights, image_graph, image_graph_of};
 use super::stencil::{image_adjacency, image_adjacency_of};
 use crate::context::Context;
+use crate::error::Error;
 use crate::group::Group;
 use crate::lanczos::operator::{Kind, Symmetric};
 use crate::lanczos::shared::shares;
@@ -221,7 +222,7 @@ fn clusters_beside_the_farthest_point_are_found_or_refused() {
         let points: Vec<f64> = (0..40).map(|i| small * near(i)).chain([far]).collect();
         let e = k_means(&c, &points, 41, 3, 10, 0).unwrap_err();
         let is_named = e.to_string().contains("points: some that differ are equal beside the largest number");
-        assert!(matches!(e, crate::error::Error::Numerical(_)) && is_named, "{small:e} {far:e}: {e}");
+        assert!(matches!(e, Error::Numerical(_)) && is_named, "{small:e} {far:e}: {e}");
         let all: Vec<f64> = (0..40).map(|_| small).chain([far]).collect();
         let found = k_means(&c, &all, 41, 2, 10, 0).unwrap();
         assert!(found.inertia == 0.0 && found.labels[0] != found.labels[40], "{small:e} {far:e}");
@@ -376,7 +377,7 @@ fn labels_do_not_depend_on_the_number_of_threads() {
 #[test]
 fn bad_points_are_refused() {
     let c = cpu(1);
-    let message = |e: crate::error::Error| e.to_string();
+    let message = |e: Error| e.to_string();
     let wrong = |points: &[f64], n, k, r| k_means(&c, points, n, k, r, 0).map(|_| ()).map_err(message).unwrap_err();
     assert_eq!(wrong(&[1.0, 2.0, 3.0], 2, 1, 1), "points: has 3 elements for 2 points");
     assert_eq!(wrong(&[1.0, 2.0], 2, 3, 1), "clusters: is 3, outside 1 to n = 2");
@@ -529,11 +530,27 @@ fn densities_give_traces_and_shares(c: &Arc<Context>) {
     assert!((d.weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
     // trace(A) = 0, trace(A^2) = nnz.
     let nnz = recorded("as-caida20071105", "nnz")[0];
-    assert!((d.trace(n, |x| x * x) / nnz - 1.0).abs() < 0.15, "{}", d.trace(n, |x| x * x));
-    assert!(d.trace(n, |x| x).abs() < 0.1 * nnz);
+    let squares = d.trace(n, |x| x * x).unwrap();
+    assert!((squares / nnz - 1.0).abs() < 0.15, "{squares}");
+    assert!(d.trace(n, |x| x).unwrap().abs() < 0.1 * nnz);
     let shares = d.histogram(-70.0, 70.0, 14).unwrap();
     assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-12 && shares[6] + shares[7] > 0.9);
     assert!(d.histogram(1.0, 1.0, 3).is_err() && density(c, &mut operator, 40, 0, 3, &Progress::none()).is_err());
+}
+
+#[test]
+fn densities_refuse_numbers_that_are_not_finite() {
+    let good = Density { points: vec![1.0, 2.0], weights: vec![0.5, 0.5] };
+    assert_eq!(good.trace(4, |x| x), Ok(6.0));
+    let beyond = good.trace(4, |x| if x > 1.5 { f64::INFINITY } else { x }).unwrap_err();
+    assert_eq!(beyond, Error::Numerical("trace: is inf, a finite sum is needed".into()));
+    for (bad, refused) in [
+        (Density { points: vec![1.0, f64::NAN], ..good.clone() }, "points: element 1 is NaN, not finite"),
+        (Density { weights: vec![f64::INFINITY, 0.5], ..good.clone() }, "weights: element 0 is inf, not finite"),
+    ] {
+        assert_eq!(bad.trace(4, |x| x).unwrap_err().to_string(), refused);
+        assert_eq!(bad.histogram(0.0, 3.0, 2).unwrap_err().to_string(), refused);
+    }
 }
 
 #[test]
