@@ -163,7 +163,8 @@ fn vector(
     let mut out = tensor::output(argument, out)?;
     out.expect_context(argument, a.context())?;
     out.expect_dtype(argument, a.dtype())?;
-    out.set_numbers(argument, &of(&a)?)
+    let numbers = of(&a)?;
+    out.set_numbers(argument, &[numbers.len()], &numbers)
 }
 
 /// Sums of the rows of a sparse matrix: the degrees of a graph, a loop counted once. Summed in double precision. O(nnz).

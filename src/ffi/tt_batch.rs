@@ -115,11 +115,7 @@ fn write<'a>(
         Some(exponents) => {
             outcome = sums.iter().map(|sum| sum.outcome()).max().unwrap_or_default();
             numbers.extend(sums.iter().map(|sum| sum.mantissa));
-            let rows = dims.first().copied().unwrap_or(1).max(1);
-            let mut view = exponents.view_mut::<i64>("exponents")?;
-            for (k, sum) in sums.iter().enumerate() {
-                view.set(&[k % rows, k / rows][..dims.len()], sum.exponent);
-            }
+            exponents.view_mut::<i64>("exponents")?.write_all(sums.iter().map(|sum| sum.exponent));
         }
     }
     write_numbers("values", dims, &numbers, values)?;

@@ -13,44 +13,26 @@ use super::tt_types::{purlin_tt_contraction_info, purlin_tt_scaled};
 use super::{guard, purlin_status, purlin_stream};
 use crate::alloc;
 use crate::error::{Error, Result};
-use crate::scalar::{Complex, DType, with_scalar};
+use crate::scalar::{Complex, DType};
 use crate::shape;
 use crate::tensor::Tensor;
 use crate::tt::operator::Trains;
 
 /// A matrix of an operator at one site, column by column.
 pub(super) fn read_operator(argument: &str, op: &Tensor) -> Result<Vec<Complex<f64>>> {
-    let (rows, cols) = match op.dims() {
-        [rows, cols] if rows == cols => (*rows, *cols),
-        dims => return Err(Error::invalid(argument, format!("has dimensions {dims:?}, a square matrix is needed"))),
-    };
-    let mut matrix = alloc::with_capacity("operator at a site", shape::product(argument, rows, cols)?)?;
-    with_scalar!(op.dtype(), argument, T => {
-        let view = op.view::<T>(argument)?;
-        for j in 0..cols {
-            matrix.extend((0..rows).map(|i| {
-                let value = view.get(&[i, j]);
-                Complex::new(crate::scalar::Scalar::re(value), crate::scalar::Scalar::im(value))
-            }));
-        }
-        Ok(())
-    })?;
-    Ok(matrix)
+    if !matches!(op.dims(), [rows, cols] if rows == cols) {
+        return Err(Error::invalid(argument, format!("has dimensions {:?}, a square matrix is needed", op.dims())));
+    }
+    op.numbers(argument, "operator at a site")
 }
 
 /// Writes complex numbers into a host tensor of `dims`: all of them into one of CF64, their real parts into one of F64.
 pub(super) fn write_numbers(argument: &str, dims: &[usize], values: &[Complex<f64>], out: &mut Tensor) -> Result<()> {
     out.expect_dims(argument, dims)?;
-    let rows = dims.first().copied().unwrap_or(1).max(1);
-    let place = |k: usize| [k % rows, k / rows];
-    if out.dtype() == DType::CF64 {
-        let mut view = out.view_mut::<Complex<f64>>(argument)?;
-        values.iter().enumerate().for_each(|(k, value)| view.set(&place(k)[..dims.len()], *value));
-        return Ok(());
+    if out.dtype() != DType::CF64 {
+        out.expect_dtype(argument, DType::F64)?;
     }
-    let mut view = out.view_mut::<f64>(argument)?;
-    values.iter().enumerate().for_each(|(k, value)| view.set(&place(k)[..dims.len()], value.re));
-    Ok(())
+    out.set_numbers(argument, dims, values)
 }
 
 /// An operator between two trains: the sum over all indices of conj(y[i]) H[i, j] x[j]. O(n w r s (r + s) + z r s) a

@@ -100,9 +100,7 @@ unsafe fn truncation(options: *const purlin_tt_round_options) -> Result<Truncati
 fn write_discarded(done: &Truncated, target: Option<&mut Tensor>) -> Result<()> {
     let Some(target) = target else { return Ok(()) };
     target.expect_dims("discarded", &[done.discarded.len()])?;
-    let mut view = target.view_mut::<f64>("discarded")?;
-    done.discarded.iter().enumerate().for_each(|(k, part)| view.set(&[k], *part));
-    Ok(())
+    target.set_first("discarded", &done.discarded)
 }
 
 /// Refuses a tensor for the dropped parts that they do not fit, before the work is done.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::location::{Location, allocate};
 use super::packed::Symmetric;
 use super::view::{View, ViewMut};
+use crate::alloc;
 use crate::backend::memory::Memory;
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -46,16 +47,29 @@ impl Tensor {
         Ok(made)
     }
 
-    /// Writes numbers into a vector on the host; only their real parts if its type is real.
+    /// The numbers of a tensor on the host, first index fastest. `what` names them if memory is refused.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for another length, an integer type or read-only memory; [`Error::NotSupported`] for
-    /// memory of a device.
-    pub fn set_numbers(&mut self, argument: &str, numbers: &[Complex<f64>]) -> Result<()> {
-        self.expect_dims(argument, &[numbers.len()])?;
+    /// [`Error::InvalidArgument`] for an integer type; [`Error::NotSupported`] for memory of a device; out of memory.
+    pub fn numbers(&self, argument: &str, what: &'static str) -> Result<Vec<Complex<f64>>> {
+        let mut numbers = alloc::with_capacity(what, self.layout.elements())?;
         with_scalar!(self.dtype, argument, T => {
-            let mut view = self.view_mut::<T>(argument)?;
-            numbers.iter().enumerate().for_each(|(i, v)| view.set(&[i], T::from_parts(v.re, v.im)));
+            numbers.extend(self.view::<T>(argument)?.iter().map(|x| Complex::new(x.re(), x.im())));
+            Ok(())
+        })?;
+        Ok(numbers)
+    }
+
+    /// Writes numbers, first index fastest, into a tensor of `dims` on the host; only their real parts if its type is
+    /// real.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for other dimensions, an integer type or read-only memory; [`Error::NotSupported`] for
+    /// memory of a device.
+    pub fn set_numbers(&mut self, argument: &str, dims: &[usize], numbers: &[Complex<f64>]) -> Result<()> {
+        self.expect_dims(argument, dims)?;
+        with_scalar!(self.dtype, argument, T => {
+            self.view_mut::<T>(argument)?.write_all(numbers.iter().map(|v| T::from_parts(v.re, v.im)));
             Ok(())
         })
     }

@@ -7,7 +7,7 @@ use super::tensor::Tensor;
 use crate::backend::BackendChoice;
 use crate::backend::memory::Memory;
 use crate::context::{Context, Options};
-use crate::scalar::DType;
+use crate::scalar::{Complex, DType};
 use crate::shape::{Layout, Order};
 use crate::testing::cancel::is_cancelled;
 
@@ -38,6 +38,32 @@ fn packed_counts_are_the_binomials() {
         let e = Symmetric::new(order, 1).unwrap_err().to_string();
         assert_eq!(e, format!("order: is {order}, outside 2 to 1048576"));
     }
+}
+
+#[test]
+fn numbers_are_read_and_written_first_index_fastest() {
+    let c = context();
+    let numbers: Vec<_> = (0..24).map(|k| Complex::new(f64::from(k), f64::from(-k))).collect();
+    for (dtype, imaginary) in [(DType::F32, 0.0), (DType::F64, 0.0), (DType::CF32, -1.0), (DType::CF64, -1.0)] {
+        for (dims, order) in [
+            (&[24][..], Order::ColumnMajor),
+            (&[4, 6], Order::ColumnMajor),
+            (&[4, 6], Order::RowMajor),
+            (&[2, 3, 4], Order::RowMajor),
+        ] {
+            let mut a = Tensor::create(&c, dtype, Location::Host, order, dims).unwrap();
+            a.set_numbers("a", dims, &numbers).unwrap();
+            let wanted: Vec<_> = numbers.iter().map(|x| Complex::new(x.re, x.re * imaginary)).collect();
+            assert_eq!(a.numbers("a", "numbers").unwrap(), wanted, "{dtype:?} {dims:?} {order:?}");
+        }
+    }
+    let mut rows = Tensor::create(&c, DType::F64, Location::Host, Order::RowMajor, &[2, 3]).unwrap();
+    rows.set_numbers("a", &[2, 3], &numbers[..6]).unwrap();
+    assert_eq!(rows.view::<f64>("a").unwrap().data()[..6], [0.0, 2.0, 4.0, 1.0, 3.0, 5.0]);
+    let refused = rows.set_numbers("a", &[3, 2], &numbers[..6]).unwrap_err().to_string();
+    assert_eq!(refused, "a: has dimensions [2, 3], [3, 2] are needed");
+    let integers = Tensor::create(&c, DType::I64, Location::Host, Order::ColumnMajor, &[2]).unwrap();
+    assert!(integers.numbers("a", "numbers").is_err());
 }
 
 #[test]

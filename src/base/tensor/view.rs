@@ -49,6 +49,12 @@ impl<'a, T: Element> View<'a, T> {
             *o = self.data[base + k * step];
         }
     }
+
+    /// All elements, first index fastest.
+    pub fn iter(&self) -> impl Iterator<Item = T> + use<'a, T> {
+        let Self { data, layout } = *self;
+        (0..layout.elements()).map(move |k| data[place(layout, k)])
+    }
 }
 
 /// Elements of a host tensor, for writing.
@@ -87,12 +93,31 @@ impl<'a, T: Element> ViewMut<'a, T> {
             self.data[base + k * step] = *v;
         }
     }
+
+    /// Writes the elements, first index fastest.
+    pub fn write_all(&mut self, values: impl Iterator<Item = T>) {
+        for (k, value) in (0..self.layout.elements()).zip(values) {
+            self.data[place(self.layout, k)] = value;
+        }
+    }
 }
 
 #[inline]
 fn offset(layout: &Layout, index: &[usize]) -> usize {
     debug_assert!(index.iter().zip(layout.dims()).all(|(i, d)| i < d) && index.len() == layout.dims().len());
     index.iter().zip(layout.strides()).map(|(i, s)| i * s).sum()
+}
+
+/// Offset of element `k`, counted with the first index fastest.
+#[inline]
+fn place(layout: &Layout, mut k: usize) -> usize {
+    let axes = layout.dims().iter().zip(layout.strides());
+    axes.map(|(n, stride)| {
+        let index = k % n;
+        k /= n;
+        index * stride
+    })
+    .sum()
 }
 
 #[inline]
