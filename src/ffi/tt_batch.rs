@@ -17,12 +17,12 @@ use super::{guard, purlin_status, purlin_stream};
 use crate::alloc;
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::scalar::DType;
+use crate::scalar::{Complex, DType};
 use crate::shape;
 use crate::tensor::Tensor;
 use crate::tensor::train::TensorTrain;
 use crate::tt::batch;
-use crate::tt::info::Outcome;
+use crate::tt::info::{Info, Outcome};
 use crate::tt::scaled::Scaled;
 
 const WHAT: &str = "trains of a batch";
@@ -92,34 +92,31 @@ fn expect_outputs(
     Ok(())
 }
 
-/// Writes sums as numbers, or as mantissas and exponents; says how the worst of them came out. `pair` gives the trains of
-/// a sum.
-fn write<'a>(
+/// Writes the mantissas and exponents of sums.
+fn write_scaled(dims: &[usize], sums: &[Scaled], values: &mut Tensor, exponents: &mut Tensor) -> Result<()> {
+    let mut mantissas = alloc::with_capacity(WHAT, sums.len())?;
+    mantissas.extend(sums.iter().map(|sum| sum.mantissa));
+    write_numbers("values", dims, &mantissas, values)?;
+    exponents.view_mut::<i64>("exponents")?.write_all(sums.iter().map(|sum| sum.exponent));
+    Ok(())
+}
+
+/// Writes plain numbers and their report. The worst outcome decides the error.
+///
+/// # Safety
+/// `info` is NULL or an initialized struct.
+unsafe fn hand_over_plain(
+    object: &ContractionObject,
     dims: &[usize],
-    sums: &[Scaled],
-    pair: impl Fn(usize) -> (&'a TensorTrain, &'a TensorTrain),
+    (numbers, outcome): (Vec<Complex<f64>>, Outcome),
     values: &mut Tensor,
-    exponents: Option<&mut Tensor>,
-) -> Result<Outcome> {
-    let mut numbers = alloc::with_capacity(WHAT, sums.len())?;
-    let mut outcome = Outcome::Ok;
-    match exponents {
-        None => {
-            for (k, sum) in sums.iter().enumerate() {
-                let (x, y) = pair(k);
-                let (value, came_out) = batch::rounded(*sum, x, y);
-                numbers.push(value);
-                outcome = outcome.max(came_out);
-            }
-        }
-        Some(exponents) => {
-            outcome = sums.iter().map(|sum| sum.outcome()).max().unwrap_or_default();
-            numbers.extend(sums.iter().map(|sum| sum.mantissa));
-            exponents.view_mut::<i64>("exponents")?.write_all(sums.iter().map(|sum| sum.exponent));
-        }
-    }
+    info: *mut purlin_tt_contraction_info,
+    done: Info,
+) -> Result<()> {
     write_numbers("values", dims, &numbers, values)?;
-    Ok(outcome)
+    // SAFETY: as promised by the caller.
+    unsafe { object.store_report(info, &Info { outcome, ..done }) }?;
+    check_outcome(outcome, "a call with exponents")
 }
 
 /// Inner products of pairs of trains in one call: far faster than a call each where the trains are small. Their shapes
@@ -168,12 +165,15 @@ pub unsafe extern "C" fn purlin_tt_inner_batch(
         unsafe { options::check("info", info) }?;
         let mut sums = alloc::filled(WHAT, count, Scaled::ZERO)?;
         let (bras, kets) = (references(&x)?, references(&y)?);
-        let mut done =
-            object.run(|report| contraction.inner_batch(stream.as_deref(), &bras, &kets, &mut sums, report))?;
-        done.outcome = write(&[count], &sums, |k| (bras[k], kets[k]), &mut values, exponents.as_deref_mut())?;
+        let done = object.run(|report| contraction.inner_batch(stream.as_deref(), &bras, &kets, &mut sums, report))?;
+        let Some(exponents) = exponents.as_deref_mut() else {
+            let plain = batch::plain_batch(&sums, &bras, &kets)?;
+            // SAFETY: the caller promises NULL or an initialized struct.
+            return unsafe { hand_over_plain(&object, &[count], plain, &mut values, info, done) };
+        };
+        write_scaled(&[count], &sums, &mut values, exponents)?;
         // SAFETY: the caller promises NULL or an initialized struct.
-        unsafe { object.store_report(info, &done) }?;
-        if exponents.is_some() { Ok(()) } else { check_outcome(done.outcome, "a call with exponents") }
+        unsafe { object.store_report(info, &done) }
     })
 }
 
@@ -223,11 +223,14 @@ pub unsafe extern "C" fn purlin_tt_gram(
         let mut sums = alloc::filled(WHAT, shape::product("values", rows, cols)?, Scaled::ZERO)?;
         let bras = references(&x)?;
         let kets = if same { references(&x)? } else { references(&y)? };
-        let mut done = object.run(|report| contraction.gram(stream.as_deref(), &bras, &kets, &mut sums, report))?;
-        let pair = |k: usize| (bras[k % rows], kets[k / rows]);
-        done.outcome = write(&[rows, cols], &sums, pair, &mut values, exponents.as_deref_mut())?;
+        let done = object.run(|report| contraction.gram(stream.as_deref(), &bras, &kets, &mut sums, report))?;
+        let Some(exponents) = exponents.as_deref_mut() else {
+            let plain = batch::plain_gram(&sums, &bras, &kets)?;
+            // SAFETY: the caller promises NULL or an initialized struct.
+            return unsafe { hand_over_plain(&object, &[rows, cols], plain, &mut values, info, done) };
+        };
+        write_scaled(&[rows, cols], &sums, &mut values, exponents)?;
         // SAFETY: the caller promises NULL or an initialized struct.
-        unsafe { object.store_report(info, &done) }?;
-        if exponents.is_some() { Ok(()) } else { check_outcome(done.outcome, "a call with exponents") }
+        unsafe { object.store_report(info, &done) }
     })
 }

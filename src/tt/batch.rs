@@ -57,8 +57,8 @@ type Classes = (usize, usize, bool);
 
 impl Contraction {
     /// The inner product of x\[k\] and y\[k\] for each k, with a separate exponent as from
-    /// [`Contraction::inner_scaled`]. [`rounded`] turns it into the number that [`Contraction::inner`] returns. The
-    /// shapes may differ from product to product, and the lists may be empty.
+    /// [`Contraction::inner_scaled`]; [`plain_batch`] rounds them. The shapes may differ from product to product, and the
+    /// lists may be empty.
     ///
     /// # Errors
     /// As [`Contraction::inner_scaled`], naming the train as in `x[3]`; [`Error::InvalidArgument`] for lists of
@@ -74,11 +74,12 @@ impl Contraction {
         let count = x.len();
         expect_pairs(x, y)?;
         expect_length("results", sums.len(), count)?;
-        self.all(stream, x, y, count, &|k| Some((k, k, k)), report, &mut |(_, _, k), sum| sums[k] = sum)
+        let info = self.all(stream, x, y, count, &|k| Some((k, k, k)), report, &mut |(_, _, k), sum| sums[k] = sum)?;
+        Ok(Info { outcome: worst(sums), ..info })
     }
 
-    /// G[i, j], the inner product of x_i and y_j, first index fastest. If both lists are the same, and the products
-    /// Hermitian, half of them are computed.
+    /// G[i, j], the inner product of x_i and y_j, first index fastest; [`plain_gram`] rounds them. If both lists are the
+    /// same, and the products Hermitian, half of them are computed.
     ///
     /// # Errors
     /// As [`Contraction::inner_batch`].
@@ -95,13 +96,14 @@ impl Contraction {
         expect_length("results", sums.len(), count)?;
         let same = is_same(x, y);
         let hermitian = self.options().conjugate == Conjugate::Bra;
-        self.all(stream, x, y, count, &entries(x, y), report, &mut |(i, j, k), sum| {
+        let info = self.all(stream, x, y, count, &entries(x, y), report, &mut |(i, j, k), sum| {
             sums[k] = sum;
             if same && i != j {
                 // Without conjugation the matrix is symmetric.
                 sums[j + rows * i] = if hermitian { sum.conj() } else { sum };
             }
-        })
+        })?;
+        Ok(Info { outcome: worst(sums), ..info })
     }
 
     /// The report of [`Contraction::inner_batch`] before it runs: method and kernel of its first product, operations
@@ -158,7 +160,8 @@ impl Contraction {
         Ok(())
     }
 
-    /// Computes the products that `place` lists for 0 to `count`, and calls `put` with each result.
+    /// Computes the products that `place` lists for 0 to `count`, and calls `put` with each result; again with a result
+    /// that replaces an earlier one. The callers set the report's outcome.
     #[expect(clippy::too_many_arguments, reason = "the arguments of the public calls")]
     fn all(
         &mut self,
@@ -207,11 +210,7 @@ impl Contraction {
         let mut lists = Lists::new(x, y)?;
         progress.check()?;
         let quiet = progress.without_reports();
-        let (mut known, mut outcome) = (Known::default(), Outcome::Ok);
-        let mut put = |place, sum: Scaled| {
-            outcome = outcome.max(sum.outcome());
-            put(place, sum);
-        };
+        let mut known = Known::default();
         self.chunks(count, place, |session, chunk, reached| {
             let mut dealt = session.group(&mut lists, chunk, &mut info)?;
             let mut single = std::mem::take(&mut dealt.single);
@@ -233,7 +232,6 @@ impl Contraction {
             }
             progress.report(to_i64(reached), to_i64(count), 0.0)
         })?;
-        info.outcome = outcome;
         info.seconds = start.elapsed().as_secs_f64();
         Ok(info)
     }
@@ -251,9 +249,8 @@ impl Contraction {
         let (quiet, mut info) = (progress.without_reports(), nothing(self.contexts.len()));
         for place in (0..count).filter_map(place) {
             let (sum, own) = self.contract(stream, x[place.0], y[place.1], Goal::Inner, &quiet)?;
-            let outcome = info.outcome.max(own.outcome);
             let (flops, bytes, seconds) = (info.flops + own.flops, info.bytes + own.bytes, info.seconds + own.seconds);
-            info = Info { outcome, flops, bytes, seconds, ..own };
+            info = Info { flops, bytes, seconds, ..own };
             put(place, sum);
         }
         Ok(info)
@@ -343,10 +340,45 @@ impl Contraction {
     }
 }
 
-/// The number that [`Contraction::inner`] returns for these trains, from a result of a batch: rounded to their common
-/// type, with the outcome of the rounding.
-pub fn rounded(sum: Scaled, x: &TensorTrain, y: &TensorTrain) -> (Complex<f64>, Outcome) {
-    sum.plain(common(x.dtype(), y.dtype()))
+/// The numbers that [`Contraction::inner`] returns for pairs of trains, from the `sums` of
+/// [`Contraction::inner_batch`]: each rounded to the common type of its trains. Also the worst outcome.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for lists of different lengths; out of memory.
+pub fn plain_batch(sums: &[Scaled], x: &[&TensorTrain], y: &[&TensorTrain]) -> Result<(Vec<Complex<f64>>, Outcome)> {
+    expect_pairs(x, y)?;
+    expect_length("results", sums.len(), x.len())?;
+    plain(sums, |k| (x[k], y[k]))
+}
+
+/// As [`plain_batch`], from the `sums` of [`Contraction::gram`].
+///
+/// # Errors
+/// As [`plain_batch`].
+pub fn plain_gram(sums: &[Scaled], x: &[&TensorTrain], y: &[&TensorTrain]) -> Result<(Vec<Complex<f64>>, Outcome)> {
+    let rows = x.len();
+    expect_length("results", sums.len(), crate::shape::product("results", rows, y.len())?)?;
+    plain(sums, |k| (x[k % rows], y[k / rows]))
+}
+
+fn plain<'a>(
+    sums: &[Scaled],
+    pair: impl Fn(usize) -> (&'a TensorTrain, &'a TensorTrain),
+) -> Result<(Vec<Complex<f64>>, Outcome)> {
+    let mut numbers = alloc::with_capacity("batch of contractions", sums.len())?;
+    let mut worst = Outcome::Ok;
+    for (k, sum) in sums.iter().enumerate() {
+        let (x, y) = pair(k);
+        let (number, outcome) = sum.plain(common(x.dtype(), y.dtype()));
+        numbers.push(number);
+        worst = worst.max(outcome);
+    }
+    Ok((numbers, worst))
+}
+
+/// The worst outcome of the scaled forms.
+fn worst(sums: &[Scaled]) -> Outcome {
+    sums.iter().map(|sum| sum.outcome()).max().unwrap_or_default()
 }
 
 /// Distributes the items over all machines if their trains are on the host. Trains on a device stay there: copying the

@@ -6,7 +6,7 @@ use super::support::{Plain, cpu, inner};
 use crate::scalar::DType;
 use crate::tensor::Location;
 use crate::tensor::train::{Shape, TensorTrain};
-use crate::tt::batch::rounded;
+use crate::tt::batch::{plain_batch, plain_gram};
 use crate::tt::info::{Kernel, Outcome};
 use crate::tt::options::{Conjugate, Method, Scaling};
 use crate::tt::{Contraction, Options, Scaled};
@@ -60,11 +60,20 @@ fn plain_numbers_of_a_batch_are_those_of_single_calls() {
         let mut session = Contraction::new(&c, Options::default()).unwrap();
         let mut sums = vec![Scaled::ONE; 9];
         session.inner_batch(None, &rx, &ry, &mut sums, None).unwrap();
+        let (numbers, outcome) = plain_batch(&sums, &rx, &ry).unwrap();
+        assert_eq!(outcome, Outcome::Ok);
         for (k, &sum) in sums.iter().enumerate() {
-            let (value, outcome) = rounded(sum, rx[k], ry[k]);
             let (alone, info) = session.inner(None, rx[k], ry[k], None).unwrap();
-            assert_eq!((value, outcome), (alone, info.outcome), "{dtype:?}, place {k}");
-            is_shorter += usize::from(value != sum.plain(DType::CF64).0);
+            assert_eq!((numbers[k], Outcome::Ok), (alone, info.outcome), "{dtype:?}, place {k}");
+            is_shorter += usize::from(numbers[k] != sum.plain(DType::CF64).0);
+        }
+        let same = [rx[0], rx[3], rx[6]];
+        let mut gram = vec![Scaled::ONE; 6];
+        session.gram(None, &same, &[ry[3], ry[0]], &mut gram, None).unwrap();
+        let (numbers, _) = plain_gram(&gram, &same, &[ry[3], ry[0]]).unwrap();
+        for (k, number) in numbers.iter().enumerate() {
+            let (alone, _) = session.inner(None, same[k % 3], ry[[3, 0][k / 3]], None).unwrap();
+            assert_eq!(*number, alone, "{dtype:?}, entry {k}");
         }
     }
     assert!(is_shorter > 9, "{is_shorter} of 18 sums in single precision are longer");
@@ -138,6 +147,14 @@ fn every_place_has_an_outcome_of_its_own() {
     assert_eq!(outcomes, [Outcome::Ok, Outcome::Overflow, Outcome::Underflow, Outcome::Ok, Outcome::NonFinite]);
     assert_eq!(sums[0], Scaled { exponent: 61, ..Scaled::real(0.5) });
     assert_eq!(sums[3], Scaled::ZERO);
+    for (some, worst) in [(0..1, Outcome::Ok), (0..2, Outcome::Overflow), (1..4, Outcome::Underflow)] {
+        let (numbers, outcome) = plain_batch(&sums[some.clone()], &list[some.clone()], &list[some.clone()]).unwrap();
+        assert_eq!((numbers.len(), outcome), (some.len(), worst));
+    }
+    assert_eq!(plain_batch(&sums, &list, &list).unwrap().1, Outcome::NonFinite);
+    assert_eq!(plain_gram(&sums[4..], &list[4..], &list[4..]).unwrap().1, Outcome::NonFinite);
+    let refused = plain_batch(&sums[..2], &list, &list).unwrap_err().to_string();
+    assert_eq!(refused, "results: has 2 elements, 5 are needed");
 }
 
 #[test]
