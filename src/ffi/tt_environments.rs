@@ -6,7 +6,6 @@ use super::stream;
 use super::tensor::{self, purlin_tensor};
 use super::tt::{self, purlin_tt};
 use super::tt_contraction::{ContractionObject, purlin_tt_contraction};
-use super::tt_expect::read_operator;
 use super::tt_matrix::{self, purlin_tt_matrix};
 use super::tt_types::purlin_tt_scaled;
 use super::{guard, purlin_status, purlin_stream};
@@ -15,7 +14,7 @@ use crate::scalar::{Scalar, with_scalar};
 use crate::shape::{self, Order, to_i64};
 use crate::tensor::Tensor;
 use crate::tensor::train::{TensorTrain, TrainMatrix};
-use crate::tt::operator::{Environments, Side, Trains};
+use crate::tt::operator::{Environments, Side, Trains, site_matrix};
 
 /// The environments of <y|H|x>, or of <y|x>, at the bonds of a train, as sweeps of DMRG or ALS need them: built when they
 /// are needed, and kept until a core they depend on is said to have changed.
@@ -463,7 +462,7 @@ pub unsafe extern "C" fn purlin_tt_environments_local(
         let op = tensor::input("op", op)?;
         // SAFETY: the caller promises NULL or a place for the result.
         let result = unsafe { super::pointer::output("result", result) }?;
-        let matrix = read_operator("op", &op)?;
+        let matrix = site_matrix::from_tensor("op", &op)?;
         let k = shape::index("k", k, object.inner.sites())?;
         *result = object.inner.local(stream.as_deref(), &locked.trains(), k, &matrix)?.into();
         Ok(())

@@ -12,19 +12,11 @@ use super::tt_matrix::{self, purlin_tt_matrix};
 use super::tt_types::{purlin_tt_contraction_info, purlin_tt_scaled};
 use super::{guard, purlin_status, purlin_stream};
 use crate::alloc;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::scalar::{Complex, DType};
 use crate::shape;
 use crate::tensor::Tensor;
-use crate::tt::operator::Trains;
-
-/// A matrix of an operator at one site, column by column.
-pub(super) fn read_operator(argument: &str, op: &Tensor) -> Result<Vec<Complex<f64>>> {
-    if !matches!(op.dims(), [rows, cols] if rows == cols) {
-        return Err(Error::invalid(argument, format!("has dimensions {:?}, a square matrix is needed", op.dims())));
-    }
-    op.numbers(argument, "operator at a site")
-}
+use crate::tt::operator::{Trains, site_matrix};
 
 /// Writes complex numbers into a host tensor of `dims`: all of them into one of CF64, their real parts into one of F64.
 pub(super) fn write_numbers(argument: &str, dims: &[usize], values: &[Complex<f64>], out: &mut Tensor) -> Result<()> {
@@ -229,7 +221,7 @@ pub unsafe extern "C" fn purlin_tt_expect_local(
         values.expect_dims("values", &[count])?;
         // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { options::check("info", info) }?;
-        let matrix = read_operator("op", &op)?;
+        let matrix = site_matrix::from_tensor("op", &op)?;
         let found = object.run(|report| contraction.expect_local(stream.as_deref(), &x, &matrix, &wanted, report))?;
         write_numbers("values", &[count], &found.values, &mut values)?;
         // SAFETY: as above.
@@ -276,7 +268,7 @@ pub unsafe extern "C" fn purlin_tt_correlation(
         values.expect_dims("values", &[d, d])?;
         // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { options::check("info", info) }?;
-        let (left, right) = (read_operator("a", &a)?, read_operator("b", &b)?);
+        let (left, right) = (site_matrix::from_tensor("a", &a)?, site_matrix::from_tensor("b", &b)?);
         let found = object.run(|report| contraction.correlation(stream.as_deref(), &x, &left, &right, report))?;
         write_numbers("values", &[d, d], &found.values, &mut values)?;
         // SAFETY: as above.

@@ -3,7 +3,6 @@
 use super::pointer::list;
 use super::tensor::{self, purlin_dtype, purlin_tensor};
 use super::tt_cores::read_sizes;
-use super::tt_expect::read_operator;
 use super::tt_matrix::{self, purlin_tt_matrix};
 use super::{context, guard, options, purlin_context, purlin_status};
 use crate::alloc;
@@ -11,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::scalar::{Complex, DType};
 use crate::shape;
 use crate::tt::operator::models::{self, Heisenberg};
+use crate::tt::operator::site_matrix;
 use crate::tt::operator::terms::Terms;
 
 fn scalar_type(code: purlin_dtype) -> Result<DType> {
@@ -228,7 +228,7 @@ impl Term {
             for k in first..end {
                 let site = shape::index_in_list("sites", k, sites[k], length)?;
                 let op = tensor::input("operators", operators[k])?;
-                factors.push((site, read_operator("operators", &op)?));
+                factors.push((site, site_matrix::from_tensor("operators", &op)?));
             }
         }
         Ok(Self(factors))

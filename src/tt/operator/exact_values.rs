@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use super::environments::{Environments, is_real};
+use super::environments::Environments;
 use super::layers::{Layer, layers_of};
+use super::site_matrix::is_real;
 use super::trains::{Trains, complex_of};
 use crate::alloc;
 use crate::context::Context;

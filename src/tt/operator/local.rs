@@ -5,13 +5,13 @@ use std::time::Instant;
 
 use super::chain::{Chain, Held, meet};
 use super::device::Ops;
-use super::environments::{expect_operator, is_real};
 use super::erased::{Operations, Work, both};
 use super::exact_values::{self, ExactCall};
 use super::gather::Gather;
 use super::layers::{Layer, layers, layers_of_product};
 use super::plan::cut_of;
 use super::share::{Kind, Share};
+use super::site_matrix::{expect_operator, is_real};
 use super::slots::Slots;
 use super::trains::{Trains, complex_of};
 use super::value::{self, norm2, unwatched};

@@ -8,6 +8,7 @@
 //! | [`environments`] | environments stored for sweeps |
 //! | [`local`], `share` | expectation values at one site, correlations of two; block sizes for them |
 //! | `call` | all of them as methods of a contraction, with progress and cancellation |
+//! | [`site_matrix`] | matrices of operators at one site |
 //! | [`terms`], `automaton`, `cover` | operators from sums of local terms |
 //! | [`models`], [`spin`] | spin chains; their matrices |
 //! | `chain`, `plan` | steps along the sites; the cut, the bond where both ends meet, block sizes |
@@ -45,6 +46,7 @@ pub mod ops;
 mod plan;
 mod share;
 pub mod side;
+pub mod site_matrix;
 pub mod slots;
 pub mod spin;
 mod stored;

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::automaton::{Automaton, Entry};
+use super::site_matrix::expect_operator;
 use crate::alloc;
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -69,7 +70,7 @@ impl Terms {
         }
         for &(site, matrix) in factors {
             let n = self.modes[shape::index("sites", to_i64(site), self.modes.len())?];
-            super::environments::expect_operator("operators", matrix, n)?;
+            expect_operator("operators", matrix, n)?;
             if matrix.iter().any(|x| !x.re.is_finite() || !x.im.is_finite()) {
                 return Err(Error::invalid("operators", format!("at site {site} have numbers that are not finite")));
             }

@@ -1,7 +1,7 @@
 //! Checks of the arguments of environments.
 
 use crate::error::{Error, Result};
-use crate::scalar::{Complex, DType, Scalar};
+use crate::scalar::{DType, Scalar};
 use crate::shape::{self, to_i64};
 use crate::tt::operator::ops::Extent;
 
@@ -46,17 +46,4 @@ pub(in super::super) fn expect_extent(bond: usize, found: Extent, needed: Extent
         needed.bra, needed.ket, found.bra, found.ket
     );
     Err(Error::invalid("x", problem))
-}
-
-/// Returns an error unless `op` has n x n elements.
-pub(in super::super) fn expect_operator(argument: &str, op: &[Complex<f64>], n: usize) -> Result<()> {
-    if n.checked_mul(n) == Some(op.len()) {
-        return Ok(());
-    }
-    Err(Error::invalid(argument, format!("has {} elements, {n} x {n} are needed", op.len())))
-}
-
-/// Whether all imaginary parts are 0.
-pub(in super::super) fn is_real(op: &[Complex<f64>]) -> bool {
-    op.iter().all(|x| x.im == 0.0)
 }

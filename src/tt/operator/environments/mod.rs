@@ -16,5 +16,5 @@ mod state;
 mod store;
 mod value;
 
-pub(super) use checks::{expect_extent, expect_operator, is_real};
+pub(super) use checks::expect_extent;
 pub use state::Environments;

@@ -1,6 +1,6 @@
 //! Results from environments: their numbers, values at a bond, and local expectations.
 
-use super::checks::{expect_bond, expect_length, expect_operator, is_real};
+use super::checks::{expect_bond, expect_length};
 use super::state::Environments;
 use super::store::{find, find_exact};
 use crate::error::{Error, Result};
@@ -16,6 +16,7 @@ use crate::tt::operator::exact::Sites;
 use crate::tt::operator::gather::Gather;
 use crate::tt::operator::layers::{Layer, layers};
 use crate::tt::operator::side::Side;
+use crate::tt::operator::site_matrix::{expect_operator, is_real};
 use crate::tt::operator::slots::Slots;
 use crate::tt::operator::stored::{self, Step};
 use crate::tt::operator::trains::{Trains, are_finite, complex_of};
