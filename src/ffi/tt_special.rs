@@ -13,6 +13,8 @@ use crate::tt::operator::models::{self, Heisenberg};
 use crate::tt::operator::site_matrix;
 use crate::tt::operator::terms::Terms;
 
+const WHAT: &str = "terms of an operator";
+
 fn scalar_type(code: purlin_dtype) -> Result<DType> {
     match DType::from_code("dtype", code)? {
         dtype @ (DType::F32 | DType::F64 | DType::CF32 | DType::CF64) => Ok(dtype),
@@ -197,13 +199,16 @@ pub unsafe extern "C" fn purlin_tt_matrix_from_terms(
                 let end = end.ok_or_else(|| Error::invalid("factors", "add up to more than 2^64"))?;
                 // SAFETY: as promised above: there are at least `end` of both.
                 let term = unsafe { Term::read((first, end), modes.len(), sites, operators) }?;
-                terms.add(Complex::new(pair[0], pair[1]), &term.factors())?;
+                terms.add(Complex::new(pair[0], pair[1]), &term.factors()?)?;
                 first = end;
             }
         }
         tt_matrix::put(target, terms.build_watched(&context, dtype, ring, cancel)?)
     })
 }
+
+/// A site and its matrix.
+type Factor<'a> = (usize, &'a [Complex<f64>]);
 
 /// Factors of a term: sites and matrices.
 struct Term(Vec<(usize, Vec<Complex<f64>>)>);
@@ -219,7 +224,7 @@ impl Term {
         sites: *const i64,
         operators: *const *const purlin_tensor,
     ) -> Result<Self> {
-        let mut factors = alloc::with_capacity("terms of an operator", end - first)?;
+        let mut factors = alloc::with_capacity(WHAT, end - first)?;
         if end > first {
             // SAFETY: as promised by the caller.
             let sites = unsafe { list("sites", end, sites) }?;
@@ -234,7 +239,9 @@ impl Term {
         Ok(Self(factors))
     }
 
-    fn factors(&self) -> Vec<(usize, &[Complex<f64>])> {
-        self.0.iter().map(|(site, matrix)| (*site, matrix.as_slice())).collect()
+    fn factors(&self) -> Result<Vec<Factor<'_>>> {
+        let mut factors = alloc::with_capacity(WHAT, self.0.len())?;
+        factors.extend(self.0.iter().map(|(site, matrix)| (*site, matrix.as_slice())));
+        Ok(factors)
     }
 }
