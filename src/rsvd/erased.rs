@@ -1,7 +1,6 @@
 //! The operations of an [`RsvdOps`] without its types, so that methods and calls are compiled once for all element types and
 //! backends. Each operation works on whole matrices, so a call through a trait object costs nothing that counts.
 
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::basis::TallColumns;
@@ -13,40 +12,18 @@ use super::traffic::Traffic;
 use crate::alloc;
 use crate::backend::memory::Charge;
 use crate::context::Context;
+use crate::dense::erased as dense;
+pub use crate::dense::erased::{Dense, Typed};
 use crate::dense::orthonormal::{self, BasisMethod, Counts, Own};
 use crate::dense::sketch::Sketch;
-use crate::dense::{Op, Svd};
 use crate::erased::{self, Value};
 use crate::error::Result;
 use crate::matrix::Matrix;
-use crate::scalar::{Complex, DType, Scalar, is_finite};
+use crate::scalar::{Complex, Scalar, is_finite};
 use crate::shape::product;
-
-/// An [`Algebra::Matrix`](crate::dense::Algebra::Matrix) of a backend and an element type that only the backend's [`Operations`] know.
-pub struct Dense(Box<dyn Value>);
 
 /// A [`RsvdOps::Tall`] without its type.
 pub struct Tall(Box<dyn Value>);
-
-impl Dense {
-    fn new<M: 'static>(matrix: M) -> Self {
-        Self(Box::new(matrix))
-    }
-
-    fn of<M: 'static>(&self) -> Result<&M> {
-        erased::of("matrix", &*self.0)
-    }
-
-    fn of_mut<M: 'static>(&mut self) -> Result<&mut M> {
-        erased::of_mut("matrix", &mut *self.0)
-    }
-
-    /// The matrix itself, for tests of the methods.
-    #[cfg(test)]
-    pub fn into_inner<M: 'static>(self) -> Result<M> {
-        erased::into_inner("matrix", self.0)
-    }
-}
 
 impl Tall {
     fn new<M: 'static>(matrix: M) -> Self {
@@ -68,14 +45,8 @@ impl Tall {
     }
 }
 
-/// The operations of a backend. A matrix of another backend or element type is refused.
-pub trait Operations {
-    /// Element type of the computation.
-    fn dtype(&self) -> DType;
-
-    /// [`Algebra::shape`](crate::dense::Algebra::shape).
-    fn shape(&self, m: &Dense) -> (usize, usize);
-
+/// The operations of a backend besides those of its algebra. A matrix of another backend or element type is refused.
+pub trait Operations: dense::Operations {
     /// [`RsvdOps::tall_width`].
     fn tall_width(&self, p: &Tall) -> usize;
 
@@ -87,9 +58,6 @@ pub trait Operations {
         columns: usize,
         entries: &mut dyn Iterator<Item = (usize, usize, (f64, f64))>,
     ) -> Result<Dense>;
-
-    /// [`Algebra::upload`](crate::dense::Algebra::upload) of a packed `Vec` of the element type.
-    fn upload(&mut self, what: &'static str, rows: usize, columns: usize, data: &dyn Value) -> Result<Dense>;
 
     /// Saves the basis `w` as the state after `iteration` iterations and `passes` passes.
     fn save(&mut self, w: &Dense, iteration: usize, passes: u64, restart: &mut Restart) -> Result<()>;
@@ -119,42 +87,11 @@ pub trait Operations {
     /// Makes the columns of a tall matrix orthonormal; returns R with P = Q R.
     fn orthonormalize_tall(&mut self, p: &mut Tall, method: BasisMethod, counts: &mut Counts) -> Result<Dense>;
 
-    /// [`Algebra::zeros`](crate::dense::Algebra::zeros).
-    fn zeros(&mut self, what: &'static str, rows: usize, columns: usize) -> Result<Dense>;
-
-    /// [`Algebra::copy_columns`](crate::dense::Algebra::copy_columns).
-    fn copy_columns(&mut self, source: &Dense, from: usize, count: usize, target: &mut Dense, to: usize) -> Result<()>;
-
-    /// [`Algebra::multiply`](crate::dense::Algebra::multiply).
-    #[allow(clippy::too_many_arguments, reason = "the field's own signature")]
-    fn multiply(
-        &mut self,
-        alpha: f64,
-        a: &Dense,
-        op_a: Op,
-        b: &Dense,
-        op_b: Op,
-        beta: f64,
-        c: &mut Dense,
-    ) -> Result<()>;
-
-    /// [`Algebra::scale_columns`](crate::dense::Algebra::scale_columns).
-    fn scale_columns(&mut self, m: &mut Dense, factors: &[f64]) -> Result<()>;
-
     /// [`Algebra::fill`](crate::dense::Algebra::fill).
     fn fill(&mut self, m: &mut Dense, sketch: &Sketch, first_row: u64, first_column: u32) -> Result<()>;
 
-    /// [`Algebra::norm2`](crate::dense::Algebra::norm2).
-    fn norm2(&mut self, m: &Dense) -> Result<f64>;
-
-    /// [`Algebra::column_norms`](crate::dense::Algebra::column_norms).
-    fn column_norms(&mut self, m: &Dense) -> Result<Vec<f64>>;
-
     /// [`Algebra::column_peaks`](crate::dense::Algebra::column_peaks).
     fn column_peaks(&mut self, m: &Dense) -> Result<Vec<(f64, f64)>>;
-
-    /// [`Algebra::svd`](crate::dense::Algebra::svd).
-    fn svd(&mut self, a: &Dense) -> Result<Svd<Dense>>;
 
     /// [`Algebra::eigen`](crate::dense::Algebra::eigen).
     fn eigen(&mut self, a: &Dense) -> Result<(Vec<f64>, Dense)>;
@@ -282,26 +219,7 @@ pub trait Operations {
     fn write(&mut self, m: &Dense, target: &mut Matrix, adjoint: bool, conjugate: bool) -> Result<()>;
 }
 
-/// The [`Operations`] of an [`RsvdOps`].
-pub struct Typed<'o, T, O>(&'o mut O, PhantomData<T>);
-
-impl<'o, T: Scalar, O: RsvdOps<T>> Typed<'o, T, O> {
-    /// The operations of `ops`, without its types.
-    pub fn new(ops: &'o mut O) -> Self {
-        Self(ops, PhantomData)
-    }
-}
-
 impl<T: Scalar, O: RsvdOps<T>> Operations for Typed<'_, T, O> {
-    fn dtype(&self) -> DType {
-        T::DTYPE
-    }
-
-    // A matrix of another type has no shape here; the next operation refuses it.
-    fn shape(&self, m: &Dense) -> (usize, usize) {
-        m.of().map_or((0, 0), |m| self.0.shape(m))
-    }
-
     fn tall_width(&self, p: &Tall) -> usize {
         p.of().map_or(0, |p| self.0.tall_width(p))
     }
@@ -316,11 +234,6 @@ impl<T: Scalar, O: RsvdOps<T>> Operations for Typed<'_, T, O> {
         let mut host = alloc::filled(what, product(what, rows, columns)?, T::default())?;
         entries.for_each(|(i, j, (re, im))| host[j * rows + i] = T::from_parts(re, im));
         self.0.upload(what, rows, columns, &host, rows.max(1)).map(Dense::new)
-    }
-
-    fn upload(&mut self, what: &'static str, rows: usize, columns: usize, data: &dyn Value) -> Result<Dense> {
-        let data = erased::of::<Vec<T>>("data", data)?;
-        self.0.upload(what, rows, columns, data, rows.max(1)).map(Dense::new)
     }
 
     fn save(&mut self, w: &Dense, iteration: usize, passes: u64, restart: &mut Restart) -> Result<()> {
@@ -368,50 +281,12 @@ impl<T: Scalar, O: RsvdOps<T>> Operations for Typed<'_, T, O> {
         orthonormal::orthonormalize(&mut TallColumns(&mut *self.0), p.of_mut()?, method, counts).map(Dense::new)
     }
 
-    fn zeros(&mut self, what: &'static str, rows: usize, columns: usize) -> Result<Dense> {
-        self.0.zeros(what, rows, columns).map(Dense::new)
-    }
-
-    fn copy_columns(&mut self, source: &Dense, from: usize, count: usize, target: &mut Dense, to: usize) -> Result<()> {
-        self.0.copy_columns(source.of()?, from, count, target.of_mut()?, to)
-    }
-
-    fn multiply(
-        &mut self,
-        alpha: f64,
-        a: &Dense,
-        op_a: Op,
-        b: &Dense,
-        op_b: Op,
-        beta: f64,
-        c: &mut Dense,
-    ) -> Result<()> {
-        self.0.multiply(alpha, a.of()?, op_a, b.of()?, op_b, beta, c.of_mut()?)
-    }
-
-    fn scale_columns(&mut self, m: &mut Dense, factors: &[f64]) -> Result<()> {
-        self.0.scale_columns(m.of_mut()?, factors)
-    }
-
     fn fill(&mut self, m: &mut Dense, sketch: &Sketch, first_row: u64, first_column: u32) -> Result<()> {
         self.0.fill(m.of_mut()?, sketch, first_row, first_column)
     }
 
-    fn norm2(&mut self, m: &Dense) -> Result<f64> {
-        self.0.norm2(m.of()?)
-    }
-
-    fn column_norms(&mut self, m: &Dense) -> Result<Vec<f64>> {
-        self.0.column_norms(m.of()?)
-    }
-
     fn column_peaks(&mut self, m: &Dense) -> Result<Vec<(f64, f64)>> {
         self.0.column_peaks(m.of()?)
-    }
-
-    fn svd(&mut self, a: &Dense) -> Result<Svd<Dense>> {
-        let Svd { u, s, v } = self.0.svd(a.of()?)?;
-        Ok(Svd { u: Dense::new(u), s, v: Dense::new(v) })
     }
 
     fn eigen(&mut self, a: &Dense) -> Result<(Vec<f64>, Dense)> {

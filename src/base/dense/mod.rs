@@ -5,6 +5,7 @@
 //! | file | subject |
 //! |---|---|
 //! | `algebra`, `delta` | the operations of a backend on matrices; error bounds |
+//! | `erased` | operations that several families use, without element type and backend |
 //! | `orthonormal` | orthonormal bases by the CholeskyQR ladder, for every type with its steps |
 //! | `sketch` | random matrices: distribution, seed and stream |
 //! | `cpu`, `gpu` | [`Algebra`] on a backend |
@@ -18,6 +19,7 @@ mod algebra;
 mod checksums;
 pub mod cpu;
 mod delta;
+pub mod erased;
 pub mod gpu;
 pub mod orthonormal;
 pub mod serial;

@@ -1,56 +1,26 @@
 //! The operations of a [`TrainOps`] without its type parameters, so that the methods for trains are compiled once for
 //! all element types and backends. Each operation works on a whole matrix, so the cost of a dynamic call is negligible.
 
-use std::any::Any;
-use std::marker::PhantomData;
-
 use super::ops::{Numbers, TrainOps};
 use super::place::Place;
 use super::positive::positive;
 use crate::alloc;
 use crate::backend::Backend;
 use crate::backend::memory::Memory;
+use crate::dense::Delta;
 use crate::dense::cpu::CpuAlgebra;
+use crate::dense::erased as dense;
+pub use crate::dense::erased::{Dense, Typed};
 use crate::dense::gpu::GpuAlgebra;
 use crate::dense::orthonormal::{BasisMethod, Counts, Own, orthonormalize};
-use crate::dense::{Delta, Op, Svd};
+use crate::erased::{self, Value};
 use crate::error::{Error, Result};
 use crate::scalar::{DType, Scalar, is_finite, with_scalar};
 use crate::tensor::train::TensorTrain;
 use crate::tt::scaled::scale;
 
-/// A matrix of a backend. Only the backend's [`Operations`] know its type.
-pub struct Dense(Box<dyn Any>);
-
-impl Dense {
-    /// A matrix without its type.
-    pub fn new<M: 'static>(matrix: M) -> Self {
-        Self(Box::new(matrix))
-    }
-
-    /// The matrix itself.
-    ///
-    /// # Errors
-    /// [`Error::Internal`] for a matrix of another type.
-    pub fn into_inner<M: 'static>(self) -> Result<M> {
-        self.0.downcast().map(|matrix| *matrix).map_err(|_| foreign())
-    }
-
-    fn of<M: 'static>(&self) -> Result<&M> {
-        self.0.downcast_ref().ok_or_else(foreign)
-    }
-
-    fn of_mut<M: 'static>(&mut self) -> Result<&mut M> {
-        self.0.downcast_mut().ok_or_else(foreign)
-    }
-}
-
-fn foreign() -> Error {
-    Error::Internal("a matrix of another backend or element type in the algebra of trains".into())
-}
-
 /// Numbers of the element type on the host.
-pub struct Values(Box<dyn Any>);
+pub struct Values(Box<dyn Value>);
 
 impl Values {
     /// A `Vec` of the element type.
@@ -58,8 +28,13 @@ impl Values {
         Self(Box::new(values))
     }
 
+    /// The `Vec` for functions that take any value.
+    pub fn any(&self) -> &dyn Value {
+        &*self.0
+    }
+
     fn of<T: Scalar>(&self) -> Result<&[T]> {
-        self.0.downcast_ref::<Vec<T>>().map(Vec::as_slice).ok_or_else(foreign)
+        erased::of::<Vec<T>>("values", &*self.0).map(Vec::as_slice)
     }
 }
 
@@ -83,22 +58,10 @@ impl Held<'_> {
     }
 }
 
-/// The operations of a backend. A matrix of another backend or element type is refused.
-pub trait Operations {
-    /// Element type of the computation.
-    fn dtype(&self) -> DType;
-
-    /// [`Algebra::shape`](crate::dense::Algebra::shape).
-    fn shape(&self, m: &Dense) -> (usize, usize);
-
-    /// [`Algebra::zeros`](crate::dense::Algebra::zeros).
-    fn zeros(&mut self, what: &'static str, rows: usize, cols: usize) -> Result<Dense>;
-
+/// The operations of a backend besides those of its algebra. A matrix of another backend or element type is refused.
+pub trait Operations: dense::Operations {
     /// A matrix with ones on its diagonal, else of zeros.
     fn identity(&mut self, what: &'static str, rows: usize, cols: usize) -> Result<Dense>;
-
-    /// [`Algebra::upload`](crate::dense::Algebra::upload) of packed numbers.
-    fn upload(&mut self, what: &'static str, rows: usize, cols: usize, values: &Values) -> Result<Dense>;
 
     /// Numbers `first`, `first` + `step`, `first` + 2 `step`, ...
     fn every(&self, what: &'static str, values: &Values, first: usize, step: usize) -> Result<Values>;
@@ -112,36 +75,8 @@ pub trait Operations {
     /// The Frobenius norm of `values` - 2^`exponent` `m`.
     fn difference(&mut self, what: &'static str, values: &Values, m: &Dense, exponent: i64) -> Result<f64>;
 
-    /// [`Algebra::copy_columns`](crate::dense::Algebra::copy_columns).
-    fn copy_columns(&mut self, source: &Dense, from: usize, count: usize, target: &mut Dense, to: usize) -> Result<()>;
-
-    /// [`Algebra::multiply`](crate::dense::Algebra::multiply).
-    #[allow(clippy::too_many_arguments, reason = "the field's own signature")]
-    fn multiply(
-        &mut self,
-        alpha: f64,
-        a: &Dense,
-        op_a: Op,
-        b: &Dense,
-        op_b: Op,
-        beta: f64,
-        c: &mut Dense,
-    ) -> Result<()>;
-
-    /// [`Algebra::scale_columns`](crate::dense::Algebra::scale_columns).
-    fn scale_columns(&mut self, m: &mut Dense, factors: &[f64]) -> Result<()>;
-
     /// [`Algebra::adjoint`](crate::dense::Algebra::adjoint).
     fn adjoint(&mut self, what: &'static str, m: &Dense) -> Result<Dense>;
-
-    /// [`Algebra::norm2`](crate::dense::Algebra::norm2).
-    fn norm2(&mut self, m: &Dense) -> Result<f64>;
-
-    /// [`Algebra::column_norms`](crate::dense::Algebra::column_norms).
-    fn column_norms(&mut self, m: &Dense) -> Result<Vec<f64>>;
-
-    /// [`Algebra::svd`](crate::dense::Algebra::svd).
-    fn svd(&mut self, a: &Dense) -> Result<Svd<Dense>>;
 
     /// [`Algebra::householder`](crate::dense::Algebra::householder).
     fn householder(&mut self, x: &mut Dense, r: &mut Dense) -> Result<()>;
@@ -184,45 +119,19 @@ pub trait Operations {
     fn product_to(&mut self, alpha: f64, a: &Dense, b: &Dense, out: &mut Memory) -> Result<()>;
 }
 
-/// The [`Operations`] of a [`TrainOps`].
-pub struct Typed<'o, T, A>(&'o mut A, PhantomData<T>);
-
-impl<'o, T: Scalar, A: TrainOps<T>> Typed<'o, T, A> {
-    /// The operations of `algebra`, without its types.
-    pub fn new(algebra: &'o mut A) -> Self {
-        Self(algebra, PhantomData)
-    }
-
-    fn downloaded(&mut self, what: &'static str, m: &Dense) -> Result<Vec<T>> {
-        let m = m.of()?;
-        let (rows, cols) = self.0.shape(m);
-        let mut values = alloc::filled(what, rows * cols, T::default())?;
-        self.0.download(m, &mut values, rows)?;
-        Ok(values)
-    }
+fn downloaded<T: Scalar, A: TrainOps<T>>(algebra: &mut A, what: &'static str, m: &Dense) -> Result<Vec<T>> {
+    let m = m.of()?;
+    let (rows, cols) = algebra.shape(m);
+    let mut values = alloc::filled(what, rows * cols, T::default())?;
+    algebra.download(m, &mut values, rows)?;
+    Ok(values)
 }
 
 impl<T: Scalar, A: TrainOps<T>> Operations for Typed<'_, T, A> {
-    fn dtype(&self) -> DType {
-        T::DTYPE
-    }
-
-    fn shape(&self, m: &Dense) -> (usize, usize) {
-        m.of().map_or((0, 0), |m| self.0.shape(m))
-    }
-
-    fn zeros(&mut self, what: &'static str, rows: usize, cols: usize) -> Result<Dense> {
-        self.0.zeros(what, rows, cols).map(Dense::new)
-    }
-
     fn identity(&mut self, what: &'static str, rows: usize, cols: usize) -> Result<Dense> {
         let mut values = alloc::filled(what, rows * cols, T::default())?;
         values.iter_mut().step_by(rows + 1).take(rows.min(cols)).for_each(|x| *x = T::from_parts(1.0, 0.0));
         self.0.upload(what, rows, cols, &values, rows).map(Dense::new)
-    }
-
-    fn upload(&mut self, what: &'static str, rows: usize, cols: usize, values: &Values) -> Result<Dense> {
-        self.0.upload(what, rows, cols, values.of::<T>()?, rows).map(Dense::new)
     }
 
     fn every(&self, what: &'static str, values: &Values, first: usize, step: usize) -> Result<Values> {
@@ -233,57 +142,23 @@ impl<T: Scalar, A: TrainOps<T>> Operations for Typed<'_, T, A> {
     }
 
     fn values(&mut self, what: &'static str, m: &Dense) -> Result<Values> {
-        self.downloaded(what, m).map(Values::new)
+        downloaded::<T, _>(self.0, what, m).map(Values::new)
     }
 
     fn is_finite(&mut self, what: &'static str, m: &Dense) -> Result<bool> {
-        Ok(self.downloaded(what, m)?.iter().all(|x| is_finite(*x)))
+        Ok(downloaded::<T, _>(self.0, what, m)?.iter().all(|x| is_finite(*x)))
     }
 
     fn difference(&mut self, what: &'static str, values: &Values, m: &Dense, exponent: i64) -> Result<f64> {
-        let found = self.downloaded(what, m)?;
+        let found = downloaded::<T, _>(self.0, what, m)?;
         let times = |x: f64| scale(x, exponent);
         let errors = values.of::<T>()?.iter().zip(&found);
         let errors = errors.map(|(x, y)| (x.re() - times(y.re())).hypot(x.im() - times(y.im())));
         Ok(errors.map(|e| e * e).sum::<f64>().sqrt())
     }
 
-    fn copy_columns(&mut self, source: &Dense, from: usize, count: usize, target: &mut Dense, to: usize) -> Result<()> {
-        self.0.copy_columns(source.of()?, from, count, target.of_mut()?, to)
-    }
-
-    fn multiply(
-        &mut self,
-        alpha: f64,
-        a: &Dense,
-        op_a: Op,
-        b: &Dense,
-        op_b: Op,
-        beta: f64,
-        c: &mut Dense,
-    ) -> Result<()> {
-        self.0.multiply(alpha, a.of()?, op_a, b.of()?, op_b, beta, c.of_mut()?)
-    }
-
-    fn scale_columns(&mut self, m: &mut Dense, factors: &[f64]) -> Result<()> {
-        self.0.scale_columns(m.of_mut()?, factors)
-    }
-
     fn adjoint(&mut self, what: &'static str, m: &Dense) -> Result<Dense> {
         self.0.adjoint(what, m.of()?).map(Dense::new)
-    }
-
-    fn norm2(&mut self, m: &Dense) -> Result<f64> {
-        self.0.norm2(m.of()?)
-    }
-
-    fn column_norms(&mut self, m: &Dense) -> Result<Vec<f64>> {
-        self.0.column_norms(m.of()?)
-    }
-
-    fn svd(&mut self, a: &Dense) -> Result<Svd<Dense>> {
-        let Svd { u, s, v } = self.0.svd(a.of()?)?;
-        Ok(Svd { u: Dense::new(u), s, v: Dense::new(v) })
     }
 
     fn householder(&mut self, x: &mut Dense, r: &mut Dense) -> Result<()> {
@@ -323,7 +198,7 @@ impl<T: Scalar, A: TrainOps<T>> Operations for Typed<'_, T, A> {
             Held::Owned(m) => self.reshape(m, rows, cols),
             other => match other.numbers::<T, A::Matrix>(rows * cols)? {
                 Numbers::Host(values) => self.0.upload(what, rows, cols, values, rows).map(Dense::new),
-                Numbers::Matrix(_) => Err(foreign()),
+                Numbers::Matrix(_) => Err(Error::Internal("a matrix of trains that is not on the host".into())),
             },
         }
     }

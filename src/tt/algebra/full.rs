@@ -208,7 +208,7 @@ fn left_half(at: &Place<'_>, algebra: &mut dyn Operations, x: &TensorTrain, midd
     let mut parts = alloc::with_capacity(what, ring)?;
     for p in 0..ring {
         let slice = algebra.every(what, &host, p, ring)?;
-        let first = algebra.upload(what, n, s, &slice)?;
+        let first = algebra.upload(what, n, s, slice.any())?;
         parts.push(extend(at, algebra, x, middle, first)?);
     }
     let top = parts.iter().filter_map(|(_, e)| *e).max();

@@ -70,7 +70,7 @@ impl Source<'_> {
             Self::Train(x) => (algebra.load(x, k, r * n, s)?, 0, None),
             Self::Formed { core, .. } => {
                 let FormedCore { values, exponent, low } = core(k)?;
-                (algebra.upload("core of a product", r * n, s, &values)?, exponent, Some(low))
+                (algebra.upload("core of a product", r * n, s, values.any())?, exponent, Some(low))
             }
         };
         let moved = check_finite(algebra, argument, k, &mut core)?;
