@@ -9,7 +9,7 @@ use crate::erased::{self, Value};
 use crate::error::Result;
 use crate::scalar::{DType, Scalar};
 
-/// An [`Algebra::Matrix`] of a backend and an element type that only its [`Operations`] know.
+/// A matrix of a backend and an element type that only the operations of the backend know.
 pub struct Dense(Box<dyn Value>);
 
 impl Dense {
@@ -40,6 +40,16 @@ impl Dense {
     /// As [`erased::into_inner`].
     pub fn into_inner<M: 'static>(self) -> Result<M> {
         erased::into_inner("matrix", self.0)
+    }
+
+    /// The matrix for functions that take any value.
+    pub fn any(&self) -> &dyn Value {
+        &*self.0
+    }
+
+    /// As [`Dense::any`].
+    pub fn any_mut(&mut self) -> &mut dyn Value {
+        &mut *self.0
     }
 }
 

@@ -1,9 +1,10 @@
 //! A basis of a rank-deficient matrix: its span, largest directions first, completed by random directions.
 
-use super::erased::{AnyMatrix, Operations};
+use super::erased::Operations;
 use super::{BasisMethod, Counts};
 use crate::alloc;
 use crate::dense::Step;
+use crate::dense::erased::Dense;
 use crate::dense::sketch::Sketch;
 use crate::erased::Value;
 use crate::error::{Error, Result};
@@ -19,23 +20,23 @@ const STEPS: usize = 6;
 struct Basis<'c> {
     columns: &'c mut dyn Operations,
     /// `width` orthonormal columns; `None` while there are none.
-    q: Option<AnyMatrix>,
+    q: Option<Dense>,
     width: usize,
     order: usize,
     /// Coefficients B of X = Q B, as many rows as X has columns.
-    b: AnyMatrix,
+    b: Dense,
 }
 
 impl Basis<'_> {
     /// The matrix that places `count` columns at column `first` of `of` columns.
-    fn place(&mut self, of: usize, first: usize, count: usize, transposed: bool) -> Result<AnyMatrix> {
+    fn place(&mut self, of: usize, first: usize, count: usize, transposed: bool) -> Result<Dense> {
         let (rows, cols) = if transposed { (of, count) } else { (count, of) };
         let mut ones = (0..count).map(|k| if transposed { (first + k, k, 1.0) } else { (k, first + k, 1.0) });
         self.columns.entries("places of columns", rows, cols, &mut ones)
     }
 
     /// y -= Q Q^H y.
-    fn project(&mut self, y: &mut AnyMatrix) -> Result<()> {
+    fn project(&mut self, y: &mut Dense) -> Result<()> {
         let Some(q) = &self.q else { return Ok(()) };
         let count = self.columns.shape(y.any())?.1;
         let mut c = self.columns.zeros("projection", self.width, count)?;
@@ -44,7 +45,7 @@ impl Basis<'_> {
     }
 
     /// Makes nearly orthonormal columns orthonormal. `false` if they are linearly dependent.
-    fn clean(&mut self, y: &mut AnyMatrix, counts: &mut Counts) -> Result<bool> {
+    fn clean(&mut self, y: &mut Dense, counts: &mut Counts) -> Result<bool> {
         let count = self.columns.shape(y.any())?.1;
         let mut r = self.columns.zeros("triangular factor", count, count)?;
         for _ in 0..STEPS {
@@ -61,7 +62,7 @@ impl Basis<'_> {
     }
 
     /// Orthonormalizes `y` against the basis and within itself. `false` if that cannot be done.
-    fn fit(&mut self, y: &mut AnyMatrix, counts: &mut Counts) -> Result<bool> {
+    fn fit(&mut self, y: &mut Dense, counts: &mut Counts) -> Result<bool> {
         // Two rounds are enough (Kahan), because the columns have lengths near 1 in the second. The third is for a basis of
         // nearly the whole space.
         for _ in 0..3 {
@@ -78,7 +79,7 @@ impl Basis<'_> {
     }
 
     /// Appends the columns of `y` to the basis.
-    fn append(&mut self, y: &AnyMatrix) -> Result<()> {
+    fn append(&mut self, y: &Dense) -> Result<()> {
         let count = self.columns.shape(y.any())?.1;
         let total = self.width + count;
         let mut q = self.columns.create(y.any(), total)?;
@@ -93,7 +94,7 @@ impl Basis<'_> {
     }
 
     /// x -= y y^H x, twice. Adds the coefficients to the rows of B from `first` on.
-    fn subtract(&mut self, y: &AnyMatrix, first: usize, x: &mut dyn Value) -> Result<()> {
+    fn subtract(&mut self, y: &Dense, first: usize, x: &mut dyn Value) -> Result<()> {
         let count = self.columns.shape(y.any())?.1;
         let rows = self.place(self.order, first, count, true)?;
         for _ in 0..2 {
@@ -107,7 +108,7 @@ impl Basis<'_> {
 
     /// The directions in which `x` is largest, as columns of a matrix by which `x` is to be multiplied. Smaller directions
     /// than X^H X resolves are left out. `None` if the norm of `x` is at most `least`.
-    fn largest(&mut self, x: &dyn Value, least: f64, most: usize) -> Result<Option<AnyMatrix>> {
+    fn largest(&mut self, x: &dyn Value, least: f64, most: usize) -> Result<Option<Dense>> {
         let order = self.order;
         let norms = self.columns.norms(x)?;
         let size = norms.iter().map(|n| n * n).sum::<f64>().sqrt();
@@ -136,10 +137,10 @@ impl Basis<'_> {
 pub fn complete(
     columns: &mut dyn Operations,
     x: &mut dyn Value,
-    r: Option<AnyMatrix>,
+    r: Option<Dense>,
     method: BasisMethod,
     counts: &mut Counts,
-) -> Result<AnyMatrix> {
+) -> Result<Dense> {
     counts.deflated += 1;
     let order = columns.shape(x)?.1;
     let b = columns.zeros("triangular factor", order, order)?;

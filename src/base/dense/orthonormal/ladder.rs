@@ -1,8 +1,9 @@
 //! The steps of CholeskyQR, one after the other until the columns are orthonormal.
 
-use super::erased::{AnyMatrix, Operations};
+use super::erased::Operations;
 use super::{BasisAccuracy, BasisMethod, Counts, Kind, deflation};
 use crate::dense::Step;
+use crate::dense::erased::Dense;
 use crate::erased::Value;
 use crate::error::{Error, Result};
 
@@ -22,9 +23,9 @@ const NEARLY: f64 = 0.5;
 struct State<'c> {
     columns: &'c mut dyn Operations,
     /// The R of X = Q R: the product of the factors of all steps.
-    r: Option<AnyMatrix>,
+    r: Option<Dense>,
     /// R of the last step.
-    step: AnyMatrix,
+    step: Dense,
     plain: u32,
     shifted: u32,
     scaled: bool,
@@ -78,7 +79,7 @@ pub fn climb(
     x: &mut dyn Value,
     method: BasisMethod,
     counts: &mut Counts,
-) -> Result<AnyMatrix> {
+) -> Result<Dense> {
     let (rows, order) = columns.shape(x)?;
     let is_single = columns.dtype().is_single();
     if rows < order {
