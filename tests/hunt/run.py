@@ -25,7 +25,7 @@ from collections import Counter
 from pathlib import Path
 
 FAMILIES = (
-    "spectra", "graphs", "graphs_not_finite", "units", "eigenpairs", "diffusion", "diffusion_units", "trains", "states", "ct", "ct_units", "lowrank", "lowrank_adjoint",
+    "spectra", "spectra_adjoint", "graphs", "graphs_not_finite", "units", "eigenpairs", "diffusion", "diffusion_units", "trains", "states", "ct", "ct_units", "lowrank", "lowrank_adjoint",
     "components", "restarts", "empty", "memory", "files", "calls", "sizes", "boundary",
 )
 CASE_SECONDS = 120

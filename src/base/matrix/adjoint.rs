@@ -66,9 +66,7 @@ pub fn expect_equal<T: Scalar>((rows, columns): (usize, usize), numbers: &Number
     let terms = rows.saturating_add(columns);
     let [lower, own] = roundings(T::DTYPE, terms);
     let limit = (lower * size).max(own * y * ax);
-    let least = if T::DTYPE.is_single() { f64::from(f32::MIN_POSITIVE) } else { f64::MIN_POSITIVE };
-    // Products of entries may underflow: each loses less than the least normal number.
-    let underflow = terms as f64 * least * (count as f64).sqrt() * (x + y);
+    let underflow = underflow_of::<T>(terms, count, x + y);
     // False where a norm is not finite, which the caller of the product refuses or repeats with a factor.
     if found.is_finite() && found > limit + underflow {
         let problem = format!(
@@ -94,10 +92,11 @@ pub fn bytes_of_test<T>((rows, columns): (usize, usize)) -> usize {
 
 /// Compares <Y, A X> with <A^H Y, X> for the random vector X of the given number and Y of norm about 1 along A X, so that
 /// neither number is small. `multiply` makes the two products. Needs [`bytes_of_test`]. Returns the
-/// estimate ||A^H Y|| / ||Y|| of ||A||, or `None` if nothing was compared because A X is 0 or not finite.
+/// estimate ||A^H Y|| / ||Y|| of ||A||, or `None` if A X is 0, and A^H Y for a random Y as well.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] as [`expect_equal`]; [`Error::OutOfMemory`]; errors of `multiply`.
+/// [`Error::InvalidArgument`] as [`expect_equal`], and if A X alone is 0; [`Error::Numerical`] if a product is not finite;
+/// [`Error::OutOfMemory`]; errors of `multiply`.
 pub fn expect_adjoint<T: Scalar>(
     (rows, columns): (usize, usize),
     number: u32,
@@ -105,26 +104,83 @@ pub fn expect_adjoint<T: Scalar>(
 ) -> Result<Option<f64>> {
     const WHAT: &str = "vectors that test an adjoint";
     let mut x = alloc::filled(WHAT, columns, T::default())?;
-    let entry = |i: usize| T::from_parts(rng::uniform(0, rng::stream::STARTS, to_u64(i), number), 0.0);
-    x.iter_mut().enumerate().for_each(|(i, x)| *x = entry(i));
+    fill(&mut x, number);
     let mut y = alloc::filled(WHAT, rows, T::default())?;
     // A product with the adjoint first would not show that entries of its result are missing.
     multiply(Op::Plain, &x, &mut y)?;
+    if has_infinity(&y) {
+        // The product with a vector of norm at most 1 may be finite.
+        let by = 0.5 / power_of_two(norm(&x));
+        x.iter_mut().for_each(|x| *x = T::from_parts(x.re() * by, x.im() * by));
+        multiply(Op::Plain, &x, &mut y)?;
+    }
     let (unit, ax) = (unit_of(&y), norm(&y));
-    if !(ax > 0.0 && ax.is_finite()) {
-        return Ok(None);
+    if !ax.is_finite() {
+        return Err(not_finite(Op::Plain));
+    }
+    let mut back = alloc::filled(WHAT, columns, T::default())?;
+    if ax == 0.0 {
+        fill(&mut y, number);
+        multiply(Op::Adjoint, &y, &mut back)?;
+        return expect_zero((rows, columns), &y, &back).map(|()| None);
     }
     // Powers of two, so that Y times `size` is A X.
     let size = power_of_two(ax);
     let by = unit / size;
     y.iter_mut().for_each(|y| *y = T::from_parts(y.re() / unit * by, y.im() / unit * by));
     let y_norm = norm(&y);
-    let mut back = alloc::filled(WHAT, columns, T::default())?;
     multiply(Op::Adjoint, &y, &mut back)?;
+    if !norm(&back).is_finite() {
+        return Err(not_finite(Op::Adjoint));
+    }
     let found = modulus(dot(&x, &back) - T::Wide::from_parts(y_norm * y_norm * size, 0.0));
     let size = y_norm * ax;
     let numbers = Numbers { found, inner: size, size, of: "||Y|| ||A X||", x: norm(&x), ax, y: y_norm, count: 1 };
     expect_equal::<T>((rows, columns), &numbers).map(|_| Some(norm(&back) / y_norm))
+}
+
+/// Fills a vector with the random numbers of that number, both parts of complex ones: a real X does not tell A^H Y from its
+/// conjugate.
+fn fill<T: Scalar>(x: &mut [T], number: u32) {
+    for (i, x) in x.iter_mut().enumerate() {
+        let part = |column: u32| rng::uniform(0, rng::stream::STARTS, to_u64(i), column);
+        *x = T::from_parts(part(number), if T::IS_COMPLEX { part(number ^ 1) } else { 0.0 });
+    }
+}
+
+/// Whether a number is infinite and none is NaN.
+fn has_infinity<T: Scalar>(y: &[T]) -> bool {
+    let parts = || y.iter().flat_map(|y| [y.re(), y.im()]);
+    parts().any(f64::is_infinite) && !parts().any(f64::is_nan)
+}
+
+/// The error of a product with a vector of norm 1 that is not finite.
+fn not_finite(op: Op) -> Error {
+    let whose = if op == Op::Plain { "A" } else { "its adjoint" };
+    Error::Numerical(format!("a: the product of {whose} with a vector of norm 1 has a number that is not finite"))
+}
+
+/// Refuses the product A^H Y for a random Y if it is not 0, where A X is 0 for a random X.
+fn expect_zero<T: Scalar>((rows, columns): (usize, usize), y: &[T], back: &[T]) -> Result<()> {
+    let size = norm(back);
+    let limit = underflow_of::<T>(rows.saturating_add(columns), 1, norm(y));
+    if size <= limit {
+        return Ok(());
+    }
+    // The norm is NaN if the product has a NaN.
+    if !size.is_finite() {
+        return Err(not_finite(Op::Adjoint));
+    }
+    let problem =
+        format!("adjoint is not that of A: A X is 0 for a random X, and ||A^H Y|| is {size:.1e} for a random Y");
+    Err(Error::invalid("a", problem))
+}
+
+/// By how much products of `count` vectors of norm `size` may change a sum of `terms` terms by underflow: each loses less
+/// than the least normal number.
+fn underflow_of<T: Scalar>(terms: usize, count: usize, size: f64) -> f64 {
+    let least = if T::DTYPE.is_single() { f64::from(f32::MIN_POSITIVE) } else { f64::MIN_POSITIVE };
+    terms as f64 * least * (count as f64).sqrt() * size
 }
 
 /// x^H y, summed in double precision.

@@ -1,6 +1,7 @@
 use std::ptr::NonNull;
 use std::sync::Arc;
 
+use super::adjoint;
 use super::copy::copy;
 use super::csr::{Csr, CsrParts, IndexType};
 use super::matrix::Matrix;
@@ -10,8 +11,9 @@ use super::streamed::SharedSource;
 use crate::backend::BackendChoice;
 use crate::backend::memory::{HostMemory, Memory};
 use crate::context::{Context, Options};
+use crate::dense::Op;
 use crate::error::{Error, Result};
-use crate::scalar::DType;
+use crate::scalar::{Complex, DType, Scalar};
 use crate::shape::Order;
 use crate::tensor::Location;
 
@@ -110,7 +112,7 @@ fn an_operator_is_reached_with_its_own_type_alone() {
         fn shape(&self) -> (usize, usize) {
             (2, 2)
         }
-        fn apply(&mut self, _: crate::dense::Op, x: &[f64], _: usize, y: &mut [f64]) -> Result<()> {
+        fn apply(&mut self, _: Op, x: &[f64], _: usize, y: &mut [f64]) -> Result<()> {
             y.iter_mut().zip(x).for_each(|(y, x)| *y = 2.0 * x);
             Ok(())
         }
@@ -121,7 +123,81 @@ fn an_operator_is_reached_with_its_own_type_alone() {
     assert!(shared.lock::<f32>("a").is_err());
     let mut guard = shared.lock::<f64>("a").unwrap();
     let mut y = [0.0; 2];
-    guard.operator().unwrap().apply(crate::dense::Op::Plain, &[1.0, 3.0], 1, &mut y).unwrap();
+    guard.operator().unwrap().apply(Op::Plain, &[1.0, 3.0], 1, &mut y).unwrap();
     assert_eq!(y, [2.0, 6.0]);
     assert!(shared.lock::<f64>("a").is_err());
+}
+
+/// The test of an adjoint for a matrix of 3 rows and 2 columns, whose products with the adjoint go through `of`. `bad` is the
+/// number of the product that has another value in one place, and that value.
+fn test_of_adjoint<T: Scalar>(
+    a: [T; 6],
+    of: impl Fn([T; 2]) -> [T; 2],
+    bad: Option<(usize, f64)>,
+) -> Result<Option<f64>> {
+    let mut calls = 0;
+    let mut multiply = |op, x: &[T], y: &mut [T]| {
+        match op {
+            Op::Plain => (0..3).for_each(|i| y[i] = a[i] * x[0] + a[3 + i] * x[1]),
+            Op::Adjoint => {
+                let sum = |j: usize| (0..3).fold(T::default(), |sum, i| sum + a[3 * j + i].conjugate() * x[i]);
+                y.copy_from_slice(&of([sum(0), sum(1)]));
+            }
+        }
+        if bad.is_some_and(|(at, _)| at == calls) {
+            y[1] = T::from_parts(bad.map_or(0.0, |(_, value)| value), 0.0);
+        }
+        calls += 1;
+        Ok(())
+    };
+    adjoint::expect_adjoint::<T>((3, 2), 1 << 31, &mut multiply)
+}
+
+#[test]
+fn a_conjugate_adjoint_is_no_adjoint() {
+    let z = |re: f64, im: f64| Complex::<f64>::new(re, im);
+    let a = [z(1.0, 2.0), z(0.5, -1.0), z(0.0, 3.0), z(-1.0, 0.25), z(2.0, 1.0), z(0.0, -0.5)];
+    let size = test_of_adjoint(a, |y| y, None).unwrap().unwrap();
+    assert!(size > 1.0 && size < 6.0, "{size}");
+    let e = test_of_adjoint(a, |y| y.map(|y| y.conjugate()), None).unwrap_err();
+    assert!(e.to_string().contains("adjoint is not that of A"), "{e}");
+}
+
+#[test]
+fn an_adjoint_of_zero_is_zero() {
+    assert_eq!(test_of_adjoint([0.0f64; 6], |y| y, None).unwrap(), None);
+    let e = test_of_adjoint([0.0f64; 6], |_| [0.0, 1e-200], None).unwrap_err();
+    assert!(e.to_string().contains("A X is 0 for a random X, and ||A^H Y|| is 1.0e-200"), "{e}");
+    let e = test_of_adjoint([0.0f64; 6], |_| [f64::NAN, 0.0], None).unwrap_err();
+    assert!(matches!(&e, Error::Numerical(text) if text.contains("its adjoint")), "{e}");
+}
+
+#[test]
+fn products_that_are_not_finite_fail_the_test_of_an_adjoint() {
+    let a = [1.0f64, 0.5, 2.0, -1.0, 0.25, 3.0];
+    for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        let twice = |y: [f64; 2]| y.map(|y| 2.0 * y);
+        for at in [0, 1] {
+            let e = test_of_adjoint(a, twice, Some((at, bad))).unwrap_err();
+            // An infinite product is asked for once more, with a smaller vector.
+            let is_asked_again = at == 0 && bad.is_infinite();
+            assert!(matches!(e, Error::Numerical(_)) != is_asked_again, "{at} {bad}: {e}");
+        }
+    }
+    // Only the product with a vector of norm 1 is finite.
+    let mut calls = 0;
+    let mut multiply = |op, x: &[f32], y: &mut [f32]| {
+        calls += 1;
+        match op {
+            Op::Plain if adjoint::norm(x) > 1.0 => y[0] = f32::INFINITY,
+            Op::Plain => y[0] = x.iter().sum::<f32>() * 1e37,
+            Op::Adjoint => y.fill(x[0] * 1e37),
+        }
+        Ok(())
+    };
+    let size = adjoint::expect_adjoint::<f32>((1, 64), 1 << 31, &mut multiply).unwrap().unwrap();
+    assert!((size / 8e37 - 1.0).abs() < 1e-6, "{size}");
+    assert_eq!(calls, 3);
+    let e = test_of_adjoint([f32::INFINITY; 6], |y| y, None).unwrap_err();
+    assert!(matches!(e, Error::Numerical(_)), "{e}");
 }
