@@ -114,8 +114,15 @@ class ContextInfo:
     device_name: str
 
 
+class _Owner:
+    """Its end destroys a handle of the library. The `Handle` and the arrays over its memory hold it."""
+
+    __slots__ = ("__weakref__",)
+
+
 class Handle:
-    """Owner of a handle of the library: `close()`, a `with` block, or the collector destroys it."""
+    """Owner of a handle of the library: `close()`, a `with` block, or the collector destroys it. If there are arrays over its
+    memory, the end of the last one does."""
 
     _word: str | None = None
     """The object's name in errors, if it is not that of the class."""
@@ -123,24 +130,40 @@ class Handle:
     def __init__(self, handle: int | None, destroy: Any, *keep: object) -> None:
         self._handle = handle
         self._keep = keep
+        self._owner: _Owner | None = _Owner()
+        self._is_exported = False
         # The finalizer holds the objects that the library still points at, so that they outlive the handle.
-        self._finalizer = weakref.finalize(self, _destroy, destroy, handle, os.getpid(), keep)
+        self._finalizer = weakref.finalize(self._owner, _destroy, destroy, handle, os.getpid(), keep)
 
     @property
     def handle(self) -> int:
         """The C handle, for calls of the C interface by hand."""
-        if self._handle is None or not self._finalizer.alive:
+        if self._handle is None or self.closed:
             raise InvalidHandle(c.ERROR_INVALID_HANDLE, f"{self._word or type(self).__name__.lower()}: is closed")
         return self._handle
 
     @property
     def closed(self) -> bool:
-        """Whether the handle is destroyed."""
-        return not self._finalizer.alive
+        """Whether the object is closed, and no call takes it any more."""
+        return self._owner is None or not self._finalizer.alive
 
     def close(self) -> None:
-        """Destroys the handle now; a second time does nothing."""
-        self._finalizer()
+        """Destroys the handle now; a second time does nothing. Arrays over its memory (`numpy()`, `arrays()`) stay valid: the
+        memory is freed when the last of them goes."""
+        if not self._is_exported:
+            # Not left to the end of the owner, where Python drops exceptions such as Ctrl-C.
+            self._finalizer()
+        self._owner = None
+
+    def _export(self) -> object:
+        """What an array over memory of the handle has to hold: the memory lives as long."""
+        owner = self._owner
+        if owner is None or self.closed:
+            raise InvalidHandle(c.ERROR_INVALID_HANDLE, f"{self._word or type(self).__name__.lower()}: is closed")
+        # Functions at the end of the program may read the array after the finalizers. The end of the process frees the memory.
+        self._finalizer.atexit = False
+        self._is_exported = True
+        return owner
 
     def __enter__(self: Self) -> Self:
         return self

@@ -6,7 +6,7 @@ import ctypes
 import importlib
 import os
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from ctypes import c_void_p
 from typing import Any, Literal
 
@@ -18,24 +18,17 @@ from . import _memory as memory
 from ._context import Context, Handle, Stream, choice, default_context, initialised
 from ._error import Wording, check, in_numpy_order, renaming
 from ._lib import lib
+from ._lifetime import in_place
 from ._memory import Array
 from ._numbers import real_type
+from ._operator_functions import DeviceProduct, DeviceProducts, HostProducts, Product, ProductRelay
 from ._products import Products
-from ._structs import APPLY, MatrixInfo
+from ._structs import MatrixInfo
 from ._tensor import LOCATIONS, Location
 from .blocks import BlockRelay, Source
 
 Storage = Literal["dense", "csr", "streamed", "operator"]
 _STORAGES: dict[int, Storage] = {c.DENSE: "dense", c.CSR: "csr", c.STREAMED: "streamed", c.OPERATOR: "operator"}
-
-Product = Callable[[Array], npt.ArrayLike]
-"""Called with a block of vectors as columns; returns their products, likewise."""
-
-DeviceProduct = Callable[["DeviceVectors", "DeviceVectors", int], object]
-"""Called with vectors on the device, memory for their products, and the CUDA stream to enqueue on."""
-
-_Block = tuple[int, int, int, int]
-# Length, number, address and distance of vectors.
 
 
 def gathered(rows: Iterator[Any], name: str) -> Array:
@@ -50,104 +43,10 @@ def gathered(rows: Iterator[Any], name: str) -> Array:
     return np.concatenate(blocks)
 
 
-class _Relay:
-    """A matrix's products behind the C callback. Their exceptions are kept until the call is over."""
-
-    def __init__(self, apply: Callable[..., Any], adjoint: Callable[..., Any], shape: tuple[int, int], dtype: np.dtype[Any]):
-        self._functions = (apply, adjoint)
-        self._shape = shape
-        self._dtype = dtype
-        self._caught: BaseException | None = None
-        self.pointer = APPLY(self._call)
-
-    def _call(
-        self, adjoint: int, count: int, x: int, ldx: int, y: int, ldy: int, stream: int, _user: int | None
-    ) -> int:
-        try:
-            rows, cols = self._shape[::-1] if adjoint else self._shape
-            self._multiply(self._functions[1 if adjoint else 0], (cols, count, x, ldx), (rows, count, y, ldy), stream)
-            return 0
-        except BaseException as error:
-            self._caught = error
-            return 1
-
-    def _multiply(self, function: Callable[..., Any], x: _Block, y: _Block, stream: int) -> None:
-        raise NotImplementedError
-
-    def raise_caught(self) -> None:
-        """Raises the exception of a product in the last run, once."""
-        caught, self._caught = self._caught, None
-        if caught is not None:
-            raise caught
-
-
-class _Products(_Relay):
-    """Products of vectors in host memory. `name` is the function's name in errors."""
-
-    name = "product"
-
-    def _vectors(self, of: _Block) -> Array:
-        length, count, address, ld = of
-        size = self._dtype.itemsize
-        raw = (ctypes.c_char * ((ld * (count - 1) + length) * size)).from_address(address)
-        return np.ndarray((length, count), self._dtype, memoryview(raw), 0, (size, ld * size))
-
-    def _multiply(self, function: Callable[..., Any], x: _Block, y: _Block, stream: int) -> None:
-        given, out = self._vectors(x), self._vectors(y)
-        given.flags.writeable = False
-        memory.fill_block(self.name, out, function(given))
-        if not np.isfinite(out).all() and np.isfinite(given).all():
-            row, col = np.argwhere(~np.isfinite(out))[0]
-            raise ValueError(f"{self.name}: returned {out[row, col]} in row {row} of vector {col} (from 0)")
-
-
-class DeviceVectors:
-    """Vectors on a device, (n, count), column by column: CuPy, Numba and PyTorch take them in place by
-    `__cuda_array_interface__`. They are the library's, for the time of a call. The first argument of a product is not to be
-    written to, though it is not marked as read-only: PyTorch refuses arrays that are."""
-
-    def __init__(self, of: _Block, dtype: np.dtype[Any], stream: int) -> None:
-        length, count, address, ld = of
-        size = dtype.itemsize
-        self.shape = (length, count)
-        self.dtype = dtype
-        self.__cuda_array_interface__ = {
-            "version": 3,
-            "typestr": dtype.str,
-            "shape": self.shape,
-            "strides": (size, ld * size),
-            "data": (address, False),
-            # 0 is not allowed there: the legacy stream's other name.
-            "stream": stream or 1,
-        }
-
-
-class _DeviceProducts(_Relay):
-    """Products of vectors in device memory."""
-
-    def _multiply(self, function: Callable[..., Any], x: _Block, y: _Block, stream: int) -> None:
-        function(DeviceVectors(x, self._dtype, stream), DeviceVectors(y, self._dtype, stream), stream)
-
-
-class _View:
-    """Elements at an address for NumPy, which holds this object and with it the matrix."""
-
-    def __init__(self, matrix: Matrix, address: int, shape: tuple[int, ...], strides: tuple[int, ...], number: int):
-        self.matrix = matrix
-        dtype = memory.dtype_of(number)
-        self.__array_interface__ = {
-            "version": 3,
-            "typestr": dtype.str,
-            "shape": shape,
-            "strides": tuple(step * dtype.itemsize for step in strides),
-            "data": (address, bool(matrix.info.flags & c.READ_ONLY)),
-        }
-
-
 class Matrix(Handle):
     """A matrix of the library, owned or borrowed."""
 
-    _relay: BlockRelay | _Relay | None = None
+    _relay: BlockRelay | ProductRelay | None = None
     _plan: Products | None = None
     ndim = 2
     # An array of NumPy times a matrix is a TypeError, not an array of objects.
@@ -359,9 +258,10 @@ class Matrix(Handle):
         *,
         context: Context | None = None,
     ) -> Matrix:
-        """A matrix A known by its products: `apply` takes X, (n, count), to A X, and `adjoint` X, (m, count), to A^H X."""
+        """A matrix A known by its products: `apply` takes X, (n, count), to A X, and `adjoint` X, (m, count), to A^H X. X is a
+        read-only copy, which a function may keep. The matrix keeps the memory of the last one for the next."""
         context = context or default_context()
-        relay = _Products(apply, adjoint, shape, np.dtype(dtype))
+        relay = HostProducts(apply, adjoint, shape, np.dtype(dtype))
         return cls._by_products(relay, shape, dtype, context, c.HOST)
 
     @classmethod
@@ -375,19 +275,20 @@ class Matrix(Handle):
         context: Context | None = None,
     ) -> Matrix:
         """A matrix A known by its products on the device of a context on a GPU: `apply(x, y, stream)` writes A x to y, and
-        `adjoint(x, y, stream)` A^H x, by work on the CUDA stream. With CuPy:
+        `adjoint(x, y, stream)` A^H x, by work on the CUDA stream. x and y are memory of the library's, and so are arrays over
+        it: a function that keeps vectors copies them on the stream. With CuPy:
 
             def apply(x, y, stream):
                 with cupy.cuda.ExternalStream(stream):
                     cupy.asarray(y)[...] = a @ cupy.asarray(x)
         """
         context = context or default_context()
-        relay = _DeviceProducts(apply, adjoint, shape, np.dtype(dtype))
+        relay = DeviceProducts(apply, adjoint, shape, np.dtype(dtype))
         return cls._by_products(relay, shape, dtype, context, c.DEVICE)
 
     @classmethod
     def _by_products(
-        cls, relay: _Relay, shape: tuple[int, int], dtype: npt.DTypeLike, context: Context, location: int
+        cls, relay: ProductRelay, shape: tuple[int, int], dtype: npt.DTypeLike, context: Context, location: int
     ) -> Matrix:
         made = c_void_p()
         number = memory.dtype_number(dtype)
@@ -538,7 +439,8 @@ class Matrix(Handle):
         return "device" if self.info.location == c.DEVICE else "host"
 
     def numpy(self) -> Array:
-        """The elements of a dense matrix in place; from the device they are copied to the host."""
+        """The elements of a dense matrix in place, which live as long as the array, also after `close()`; from the device
+        they are copied to the host."""
         info = self.info
         if info.storage != c.DENSE:
             raise ValueError(f"storage: is {self.storage}, expected dense")
@@ -547,22 +449,24 @@ class Matrix(Handle):
             self.copy_to(host)
             return host.numpy()
         strides = (info.ld, 1) if info.flags & c.ROW_MAJOR else (1, info.ld)
-        return np.asarray(_View(self, info.data, (info.rows, info.cols), strides, info.dtype))
+        return in_place(self, info.data, (info.rows, info.cols), strides, info.dtype, bool(info.flags & c.READ_ONLY))
 
     def arrays(self) -> tuple[Array, Array, Array | None]:
-        """Row pointers, column indices and values (None = pattern) of a host CSR matrix in place."""
+        """Row pointers, column indices and values (None = pattern) of a host CSR matrix in place, which live as long as the
+        arrays, also after `close()`."""
         info = self.info
         if info.storage != c.CSR:
             raise ValueError(f"storage: is {self.storage}, expected csr")
         if info.location == c.DEVICE:
             raise ValueError("location: is the device, expected the host")
-        values = None
-        if info.data:
-            values = np.asarray(_View(self, info.data, (info.nnz,), (1,), info.dtype))
+
+        def flat(address: int, count: int, number: int) -> Array:
+            return in_place(self, address, (count,), (1,), number, bool(info.flags & c.READ_ONLY))
+
         return (
-            np.asarray(_View(self, info.row_ptr, (info.rows + 1,), (1,), info.row_ptr_type)),
-            np.asarray(_View(self, info.col_idx, (info.nnz,), (1,), info.col_idx_type)),
-            values,
+            flat(info.row_ptr, info.rows + 1, info.row_ptr_type),
+            flat(info.col_idx, info.nnz, info.col_idx_type),
+            flat(info.data, info.nnz, info.dtype) if info.data else None,
         )
 
     def scipy(self, *, copy: bool = True) -> Any:

@@ -17,6 +17,7 @@ from ._checked import whole
 from ._context import Context, Handle, Stream, choice, default_context, initialised
 from ._error import Wording, check, renaming
 from ._lib import lib
+from ._lifetime import in_place
 from ._memory import Array, Memory
 from ._rows import Rows, symmetric_rows
 from ._structs import TensorInfo
@@ -30,21 +31,6 @@ def integers(values: Sequence[int] | None, name: str = "shape") -> Any:
     if values is None:
         return None
     return (c_int64 * max(len(values), 1))(*(whole(name, value, c_int64) for value in values))
-
-
-class _HostView:
-    """The elements of a host tensor for NumPy, which holds this object and with it the tensor."""
-
-    def __init__(self, tensor: Tensor, info: Any) -> None:
-        self.tensor = tensor
-        dtype = memory.dtype_of(info.dtype)
-        self.__array_interface__ = {
-            "version": 3,
-            "typestr": dtype.str,
-            "shape": tensor.shape,
-            "strides": tuple(step * dtype.itemsize for step in tensor.strides),
-            "data": (info.data, bool(info.flags & c.READ_ONLY)),
-        }
 
 
 class Tensor(Handle):
@@ -261,13 +247,14 @@ class Tensor(Handle):
         return int(self.info.symmetric_dimension)
 
     def numpy(self) -> Array:
-        """The elements of a host tensor in place; a device tensor is copied to the host."""
+        """The elements of a host tensor in place, which live as long as the array, also after `close()`; a device tensor is
+        copied to the host."""
         info = self.info
         if info.location == c.DEVICE:
             host = self._host_twin()
             self.copy_to(host)
             return host.numpy()
-        return np.asarray(_HostView(self, info))
+        return in_place(self, info.data, self.shape, self.strides, info.dtype, bool(info.flags & c.READ_ONLY))
 
     def _host_twin(self) -> Tensor:
         info = self.info

@@ -22,6 +22,7 @@ from . import _memory as memory
 from ._context import Context, Handle, Stream, default_context, initialised
 from ._error import InvalidArgument, check, in_numpy_order
 from ._lib import lib
+from ._lifetime import Copies
 from ._memory import Array
 from ._numbers import real
 from ._structs import BLOCK, ArrayInfo
@@ -34,7 +35,7 @@ ReadFunction = Callable[[tuple[slice, ...]], npt.ArrayLike]
 order. From a thread of the library, one call at a time."""
 
 WriteFunction = Callable[[tuple[slice, ...], Array], object]
-"""Called with one slice an axis and the elements, which are there until it returns, in the machine's byte order."""
+"""Called with one slice an axis and a read-only copy of the elements, which it may keep, in the machine's byte order."""
 
 
 def borrowed(array: object, context: Context, stream: Stream | None = None, name: str = "array") -> Tensor:
@@ -130,10 +131,10 @@ class _Writer(BlockRelay):
     def __init__(self, function: WriteFunction, shape: Sequence[int], dtype: npt.DTypeLike) -> None:
         super().__init__(shape, dtype)
         self._function = function
+        self._copies = Copies()
 
     def _move(self, where: tuple[slice, ...], block: Array) -> None:
-        block.flags.writeable = False
-        self._function(where, block)
+        self._copies.use(block, lambda copy: self._function(where, copy))
 
 
 @dataclass(frozen=True)
@@ -400,7 +401,8 @@ class Sink(_End):
     def to_function(
         cls, function: WriteFunction, shape: Sequence[int], dtype: npt.DTypeLike, *, context: Context | None = None
     ) -> Sink:
-        """An array that a function takes. Its exception ends the run and is raised by the call."""
+        """An array that a function takes, in copies of blocks, which it may keep. Memory limits do not count the copies. Its
+        exception ends the run and is raised by the call."""
         context = context or default_context()
         relay = _Writer(function, shape, dtype)
         made = c_void_p()
