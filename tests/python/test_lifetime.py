@@ -244,6 +244,56 @@ def test_arrays_may_be_read_when_the_program_ends() -> None:
     assert (run.returncode, run.stdout) == (0, "[3000000.0, 3000000.0]\n"), run.stderr
 
 
+def test_an_adjoint_that_fails_is_named(cpu: purlin.Context) -> None:
+    full = FULL[:, :40]
+    wrong: list[tuple[Any, type[Exception], str]] = [
+        (lambda x: full @ x[:40], ValueError, r"returned shape \(300, 1\), expected \(40, 1\)"),
+        (lambda x: None, TypeError, "returned NoneType, expected float64"),
+        (lambda x: np.full((40, x.shape[1]), np.nan), ValueError, "returned nan in row 0 of vector 0"),
+    ]
+    for adjoint, kind, text in wrong:
+        with purlin.Matrix.from_operator(lambda x: full @ x, adjoint, full.shape, context=cpu) as a:
+            with pytest.raises(kind, match=f"^adjoint: {text}"):
+                lanczos.solve(a, 2, kind="gram", context=cpu)
+
+
+def test_a_linear_operator_without_an_adjoint_is_refused_where_it_is_needed(cpu: purlin.Context) -> None:
+    linalg: Any = pytest.importorskip("scipy.sparse.linalg", reason="no SciPy")
+
+    class Own(linalg.LinearOperator):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__(np.float64, (N, N))
+
+        def _matvec(self, x: Any) -> Any:
+            return SYMMETRIC @ x
+
+    plain = linalg.LinearOperator((N, N), matvec=lambda x: SYMMETRIC @ x, dtype=np.float64)
+    block = linalg.LinearOperator(
+        (N, N), matvec=lambda x: SYMMETRIC @ x, matmat=lambda x: SYMMETRIC @ x, dtype=np.float64
+    )
+    exact = np.linalg.eigvalsh(SYMMETRIC)[::-1][:2]
+    missing = "a: is a linear operator without rmatvec and rmatmat, this call needs one of them for the adjoint"
+    for operator in (plain, block, 2.0 * plain, plain + plain, Own()):
+        for kind in ("gram", "augmented"):
+            with pytest.raises(TypeError, match=f"^{missing}$"):
+                lanczos.solve(operator, 2, kind=kind, context=cpu)  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match=f"^{missing}$"):
+            rsvd.compute(operator, 2, context=cpu)
+    np.testing.assert_allclose(lanczos.solve(plain, 2, context=cpu).values, exact)
+
+    def calls_nothing(x: Any) -> Any:
+        none: Any = None
+        return none(x)
+
+    def refuses(x: Any) -> Any:
+        raise NotImplementedError("of the caller's")
+
+    for function, error in ((calls_nothing, TypeError), (refuses, NotImplementedError)):
+        own = linalg.LinearOperator((N, N), matvec=lambda x: SYMMETRIC @ x, rmatvec=function, dtype=np.float64)
+        with pytest.raises(error, match="^'NoneType' object is not callable$|^of the caller's$"):
+            lanczos.solve(own, 2, kind="gram", context=cpu)
+
+
 def test_vectors_on_a_device_are_refused_when_their_product_has_returned() -> None:
     kept: list[DeviceVectors] = []
 

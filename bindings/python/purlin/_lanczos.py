@@ -193,7 +193,7 @@ def solver_of(solve: Any, n: int, dtype: np.dtype[Any], context: Context) -> Mat
 def _named(solver: Matrix) -> Matrix:
     """The matrix, whose errors say `solve`."""
     relay: Any = solver._relay
-    relay.name = "solve"
+    relay.names = ("solve", "solve")
     return solver
 
 

@@ -21,7 +21,7 @@ from ._lib import lib
 from ._lifetime import in_place
 from ._memory import Array
 from ._numbers import real_type
-from ._operator_functions import DeviceProduct, DeviceProducts, HostProducts, Product, ProductRelay
+from ._operator_functions import DeviceProduct, DeviceProducts, HostProducts, Product, ProductRelay, adjoint_of
 from ._products import Products
 from ._structs import MatrixInfo
 from ._tensor import LOCATIONS, Location
@@ -337,7 +337,7 @@ class Matrix(Handle):
             # precision that is wanted.
             own = np.dtype(value.dtype or np.float64)
             dtype = np.result_type(own, np.float32) if own.kind in "fc" else np.dtype(np.float64)
-            return cls.from_operator(value.matmat, value.rmatmat, value.shape, dtype, context=context)
+            return cls.from_operator(value.matmat, adjoint_of(value, name), value.shape, dtype, context=context)
         if not memory.on_cuda(value):
             array = memory.to_numpy(value, name, kind)
             if array.dtype == np.bool_:

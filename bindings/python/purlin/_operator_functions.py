@@ -24,6 +24,27 @@ _Block = tuple[int, int, int, int]
 # Length, number, address and distance of vectors.
 
 
+def adjoint_of(operator: Any, name: str) -> Product:
+    """The products with the adjoint of a linear operator of SciPy. `name` is the argument in messages."""
+
+    def adjoint(x: Array) -> Any:
+        try:
+            return operator.rmatmat(x)
+        except (NotImplementedError, TypeError) as error:
+            trace = error.__traceback__
+            while trace is not None and trace.tb_next is not None:
+                trace = trace.tb_next
+            module = "" if trace is None else str(trace.tb_frame.f_globals.get("__name__"))
+            is_missing = isinstance(error, NotImplementedError) or str(error) == "'NoneType' object is not callable"
+            # SciPy's own error where it has no function to call; those of functions of the caller end in other modules.
+            if is_missing and module.startswith("scipy."):
+                found = "is a linear operator without rmatvec and rmatmat"
+                raise TypeError(f"{name}: {found}, this call needs one of them for the adjoint") from None
+            raise
+
+    return adjoint
+
+
 class ProductRelay:
     """A matrix's products behind the C callback. Their exceptions are kept until the call is over."""
 
@@ -57,9 +78,9 @@ class ProductRelay:
 
 
 class HostProducts(ProductRelay):
-    """Products of vectors in host memory. `name` is the function's name in errors."""
+    """Products of vectors in host memory. `names` are those of the functions in errors."""
 
-    name = "product"
+    names = ("product", "adjoint")
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
@@ -72,7 +93,7 @@ class HostProducts(ProductRelay):
         return np.ndarray((length, count), self._dtype, memoryview(raw), 0, (size, ld * size))
 
     def _multiply(self, which: int, x: _Block, y: _Block, stream: int) -> None:
-        name, function = self.name, self._functions[which]
+        name, function = self.names[which], self._functions[which]
         given, out = self._vectors(x), self._vectors(y)
         self._copies[which].use(given, lambda copy: memory.fill_block(name, out, function(copy)))
         if not np.isfinite(out).all() and np.isfinite(given).all():
