@@ -106,11 +106,13 @@ on_both_backends! {
         the_karate_club_has_its_three_spectra
         a_stiffness_matrix_has_the_recorded_small_end_by_a_solve
     ;
+    products:
+        products_whose_squares_underflow_are_refused
+        operators_of_low_rank_are_given_finite_vectors
+    ;
     scales:
         multiples_of_the_identity_are_solved_by_every_method
         matrices_whose_squares_underflow_are_refused
-        products_whose_squares_underflow_are_refused
-        operators_of_low_rank_are_given_finite_vectors
         matrices_whose_squares_overflow_are_refused
         grams_whose_products_underflow_are_refused
         spaces_of_many_vectors_are_solved_at_every_scale

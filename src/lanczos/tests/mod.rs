@@ -11,6 +11,7 @@ mod operators;
 pub(super) mod orders;
 mod plan_memory;
 mod plans;
+mod products;
 mod recorded;
 mod scales;
 mod singular;
