@@ -15,6 +15,8 @@ module purlin_matrices
   private
   public :: purlin_matrix, matrix_key
 
+  character(*), parameter :: csr_names(3) = [character(7) :: 'row_ptr', 'col_idx', 'values']
+
   type :: purlin_matrix
     private
     type(c_ptr) :: key = c_null_ptr
@@ -319,8 +321,8 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call check_csr(o, [is_packed(row_ptr), is_packed(col_idx), is_packed(values)], &
-      [c_loc(row_ptr), c_loc(col_idx), c_loc(values)], &
+    call expect_associated(o, [associated(row_ptr), associated(col_idx), associated(values)])
+    if (o%status == PURLIN_SUCCESS) call check_csr(o, [is_packed(row_ptr), is_packed(col_idx), is_packed(values)], &
       size(row_ptr, kind=c_int64_t), size(col_idx, kind=c_int64_t), size(values, kind=c_int64_t))
     if (o%status == PURLIN_SUCCESS) call self%csr_address(context, PURLIN_F32, &
       size(row_ptr, kind=c_int64_t) - 1, cols, size(col_idx, kind=c_int64_t), PURLIN_I32, c_loc(row_ptr), PURLIN_I32, &
@@ -339,8 +341,8 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call check_csr(o, [is_packed(row_ptr), is_packed(col_idx), is_packed(values)], &
-      [c_loc(row_ptr), c_loc(col_idx), c_loc(values)], &
+    call expect_associated(o, [associated(row_ptr), associated(col_idx), associated(values)])
+    if (o%status == PURLIN_SUCCESS) call check_csr(o, [is_packed(row_ptr), is_packed(col_idx), is_packed(values)], &
       size(row_ptr, kind=c_int64_t), size(col_idx, kind=c_int64_t), size(values, kind=c_int64_t))
     if (o%status == PURLIN_SUCCESS) call self%csr_address(context, PURLIN_F64, &
       size(row_ptr, kind=c_int64_t) - 1, cols, size(col_idx, kind=c_int64_t), PURLIN_I32, c_loc(row_ptr), PURLIN_I32, &
@@ -359,8 +361,8 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call check_csr(o, [is_packed(row_ptr), is_packed(col_idx), is_packed(values)], &
-      [c_loc(row_ptr), c_loc(col_idx), c_loc(values)], &
+    call expect_associated(o, [associated(row_ptr), associated(col_idx), associated(values)])
+    if (o%status == PURLIN_SUCCESS) call check_csr(o, [is_packed(row_ptr), is_packed(col_idx), is_packed(values)], &
       size(row_ptr, kind=c_int64_t), size(col_idx, kind=c_int64_t), size(values, kind=c_int64_t))
     if (o%status == PURLIN_SUCCESS) call self%csr_address(context, PURLIN_F32, &
       size(row_ptr, kind=c_int64_t) - 1, cols, size(col_idx, kind=c_int64_t), PURLIN_I64, c_loc(row_ptr), PURLIN_I64, &
@@ -379,8 +381,8 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call check_csr(o, [is_packed(row_ptr), is_packed(col_idx), is_packed(values)], &
-      [c_loc(row_ptr), c_loc(col_idx), c_loc(values)], &
+    call expect_associated(o, [associated(row_ptr), associated(col_idx), associated(values)])
+    if (o%status == PURLIN_SUCCESS) call check_csr(o, [is_packed(row_ptr), is_packed(col_idx), is_packed(values)], &
       size(row_ptr, kind=c_int64_t), size(col_idx, kind=c_int64_t), size(values, kind=c_int64_t))
     if (o%status == PURLIN_SUCCESS) call self%csr_address(context, PURLIN_F64, &
       size(row_ptr, kind=c_int64_t) - 1, cols, size(col_idx, kind=c_int64_t), PURLIN_I64, c_loc(row_ptr), PURLIN_I64, &
@@ -399,8 +401,8 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call check_csr(o, [is_packed(row_ptr), is_packed(col_idx), is_packed(values)], &
-      [c_loc(row_ptr), c_loc(col_idx), c_loc(values)], &
+    call expect_associated(o, [associated(row_ptr), associated(col_idx), associated(values)])
+    if (o%status == PURLIN_SUCCESS) call check_csr(o, [is_packed(row_ptr), is_packed(col_idx), is_packed(values)], &
       size(row_ptr, kind=c_int64_t), size(col_idx, kind=c_int64_t), size(values, kind=c_int64_t))
     if (o%status == PURLIN_SUCCESS) call self%csr_address(context, PURLIN_CF32, &
       size(row_ptr, kind=c_int64_t) - 1, cols, size(col_idx, kind=c_int64_t), PURLIN_I32, c_loc(row_ptr), PURLIN_I32, &
@@ -419,8 +421,8 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call check_csr(o, [is_packed(row_ptr), is_packed(col_idx), is_packed(values)], &
-      [c_loc(row_ptr), c_loc(col_idx), c_loc(values)], &
+    call expect_associated(o, [associated(row_ptr), associated(col_idx), associated(values)])
+    if (o%status == PURLIN_SUCCESS) call check_csr(o, [is_packed(row_ptr), is_packed(col_idx), is_packed(values)], &
       size(row_ptr, kind=c_int64_t), size(col_idx, kind=c_int64_t), size(values, kind=c_int64_t))
     if (o%status == PURLIN_SUCCESS) call self%csr_address(context, PURLIN_CF64, &
       size(row_ptr, kind=c_int64_t) - 1, cols, size(col_idx, kind=c_int64_t), PURLIN_I32, c_loc(row_ptr), PURLIN_I32, &
@@ -439,8 +441,8 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call check_csr(o, [is_packed(row_ptr), is_packed(col_idx), is_packed(values)], &
-      [c_loc(row_ptr), c_loc(col_idx), c_loc(values)], &
+    call expect_associated(o, [associated(row_ptr), associated(col_idx), associated(values)])
+    if (o%status == PURLIN_SUCCESS) call check_csr(o, [is_packed(row_ptr), is_packed(col_idx), is_packed(values)], &
       size(row_ptr, kind=c_int64_t), size(col_idx, kind=c_int64_t), size(values, kind=c_int64_t))
     if (o%status == PURLIN_SUCCESS) call self%csr_address(context, PURLIN_CF32, &
       size(row_ptr, kind=c_int64_t) - 1, cols, size(col_idx, kind=c_int64_t), PURLIN_I64, c_loc(row_ptr), PURLIN_I64, &
@@ -459,8 +461,8 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call check_csr(o, [is_packed(row_ptr), is_packed(col_idx), is_packed(values)], &
-      [c_loc(row_ptr), c_loc(col_idx), c_loc(values)], &
+    call expect_associated(o, [associated(row_ptr), associated(col_idx), associated(values)])
+    if (o%status == PURLIN_SUCCESS) call check_csr(o, [is_packed(row_ptr), is_packed(col_idx), is_packed(values)], &
       size(row_ptr, kind=c_int64_t), size(col_idx, kind=c_int64_t), size(values, kind=c_int64_t))
     if (o%status == PURLIN_SUCCESS) call self%csr_address(context, PURLIN_CF64, &
       size(row_ptr, kind=c_int64_t) - 1, cols, size(col_idx, kind=c_int64_t), PURLIN_I64, c_loc(row_ptr), PURLIN_I64, &
@@ -479,7 +481,8 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call check_csr(o, [is_packed(row_ptr), is_packed(col_idx)], [c_loc(row_ptr), c_loc(col_idx)], &
+    call expect_associated(o, [associated(row_ptr), associated(col_idx)])
+    if (o%status == PURLIN_SUCCESS) call check_csr(o, [is_packed(row_ptr), is_packed(col_idx)], &
       size(row_ptr, kind=c_int64_t), size(col_idx, kind=c_int64_t), size(col_idx, kind=c_int64_t))
     if (o%status == PURLIN_SUCCESS) call self%csr_address(context, either(dtype, PURLIN_F64), &
       size(row_ptr, kind=c_int64_t) - 1, cols, size(col_idx, kind=c_int64_t), PURLIN_I32, c_loc(row_ptr), PURLIN_I32, &
@@ -497,7 +500,8 @@ contains
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
-    call check_csr(o, [is_packed(row_ptr), is_packed(col_idx)], [c_loc(row_ptr), c_loc(col_idx)], &
+    call expect_associated(o, [associated(row_ptr), associated(col_idx)])
+    if (o%status == PURLIN_SUCCESS) call check_csr(o, [is_packed(row_ptr), is_packed(col_idx)], &
       size(row_ptr, kind=c_int64_t), size(col_idx, kind=c_int64_t), size(col_idx, kind=c_int64_t))
     if (o%status == PURLIN_SUCCESS) call self%csr_address(context, either(dtype, PURLIN_F64), &
       size(row_ptr, kind=c_int64_t) - 1, cols, size(col_idx, kind=c_int64_t), PURLIN_I64, c_loc(row_ptr), PURLIN_I64, &
@@ -505,18 +509,26 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  subroutine check_csr(o, packed, addresses, pointers, indices, entries)
+  !> Refuses pointers that the program has not associated. Checks of compilers stop a program that asks such a pointer for its
+  !> size or address.
+  subroutine expect_associated(o, found)
+    type(outcome), intent(inout) :: o
+    !> Of row_ptr, col_idx and, unless the matrix is a pattern, values.
+    logical, intent(in) :: found(:)
+    integer :: k
+    do k = 1, size(found)
+      if (.not. found(k)) call refuse(o, trim(csr_names(k)) // ': is not associated')
+    end do
+  end subroutine
+
+  subroutine check_csr(o, packed, pointers, indices, entries)
     type(outcome), intent(inout) :: o
     !> Of row_ptr, col_idx and, unless the matrix is a pattern, values.
     logical, intent(in) :: packed(:)
-    type(c_ptr), intent(in) :: addresses(:)
     integer(c_int64_t), intent(in) :: pointers, indices, entries
-    character(*), parameter :: names(3) = [character(7) :: 'row_ptr', 'col_idx', 'values']
     integer :: k
     do k = 1, size(packed)
-      if (packed(k)) cycle
-      if (c_associated(addresses(k))) call refuse(o, trim(names(k)) // ': is not contiguous')
-      call refuse(o, trim(names(k)) // ': is not associated')
+      if (.not. packed(k)) call refuse(o, trim(csr_names(k)) // ': is not contiguous')
     end do
     if (pointers < 1) call refuse(o, 'row_ptr: is empty, expected rows + 1 elements')
     call expect_as_many(o, 'values', entries, 'col_idx', indices)

@@ -232,8 +232,9 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: addresses(size(modes))
     type(outcome) :: o
-    call core_addresses(o, 4_c_int32_t, modes, ranks, c_loc(data), size(data, kind=c_int64_t), is_packed(data), &
-      addresses)
+    if (.not. associated(data)) call refuse(o, 'data: is not associated')
+    if (o%status == PURLIN_SUCCESS) call core_addresses(o, 4_c_int32_t, modes, ranks, c_loc(data), &
+      size(data, kind=c_int64_t), is_packed(data), addresses)
     call whole(self, o, context, PURLIN_F32, modes, ranks, addresses, flags, stat, errmsg)
   end subroutine
 
@@ -247,8 +248,9 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: addresses(size(modes))
     type(outcome) :: o
-    call core_addresses(o, 8_c_int32_t, modes, ranks, c_loc(data), size(data, kind=c_int64_t), is_packed(data), &
-      addresses)
+    if (.not. associated(data)) call refuse(o, 'data: is not associated')
+    if (o%status == PURLIN_SUCCESS) call core_addresses(o, 8_c_int32_t, modes, ranks, c_loc(data), &
+      size(data, kind=c_int64_t), is_packed(data), addresses)
     call whole(self, o, context, PURLIN_F64, modes, ranks, addresses, flags, stat, errmsg)
   end subroutine
 
@@ -262,8 +264,9 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: addresses(size(modes))
     type(outcome) :: o
-    call core_addresses(o, 8_c_int32_t, modes, ranks, c_loc(data), size(data, kind=c_int64_t), is_packed(data), &
-      addresses)
+    if (.not. associated(data)) call refuse(o, 'data: is not associated')
+    if (o%status == PURLIN_SUCCESS) call core_addresses(o, 8_c_int32_t, modes, ranks, c_loc(data), &
+      size(data, kind=c_int64_t), is_packed(data), addresses)
     call whole(self, o, context, PURLIN_CF32, modes, ranks, addresses, flags, stat, errmsg)
   end subroutine
 
@@ -277,8 +280,9 @@ contains
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: addresses(size(modes))
     type(outcome) :: o
-    call core_addresses(o, 16_c_int32_t, modes, ranks, c_loc(data), size(data, kind=c_int64_t), is_packed(data), &
-      addresses)
+    if (.not. associated(data)) call refuse(o, 'data: is not associated')
+    if (o%status == PURLIN_SUCCESS) call core_addresses(o, 16_c_int32_t, modes, ranks, c_loc(data), &
+      size(data, kind=c_int64_t), is_packed(data), addresses)
     call whole(self, o, context, PURLIN_CF64, modes, ranks, addresses, flags, stat, errmsg)
   end subroutine
 

@@ -1,6 +1,6 @@
 !> Arrays as cores of tensor trains and TT-matrices.
 module purlin_tt_cores
-  use, intrinsic :: iso_c_binding, only: c_ptr, c_null_ptr, c_loc, c_associated, c_float, c_double, c_float_complex, &
+  use, intrinsic :: iso_c_binding, only: c_ptr, c_null_ptr, c_loc, c_float, c_double, c_float_complex, &
     c_double_complex, c_int32_t, c_int64_t, c_intptr_t, c_null_char
   use purlin_types
   use purlin_strides, only: is_packed
@@ -128,9 +128,10 @@ contains
     character(96) :: text
     addresses = address
     call one_more_rank(o, size(modes), size(ranks))
-    if (.not. c_associated(address)) call refuse(o, 'data: is not associated')
     if (.not. packed) call refuse(o, 'data: is not contiguous')
-    if (any(modes < 1) .or. any(ranks < 1)) call refuse(o, 'modes, ranks: one is less than 1')
+    if (size(modes) == 0) call refuse(o, 'modes: has 0 elements, expected at least 1')
+    call expect_positive(o, 'modes', modes)
+    call expect_positive(o, 'ranks', ranks)
     if (o%status /= PURLIN_SUCCESS) return
     used = 0
     start = transfer(address, start)
@@ -144,6 +145,21 @@ contains
         return
       end if
       used = used + ranks(k) * modes(k) * ranks(k + 1)
+    end do
+  end subroutine
+
+  !> Refuses sizes below 1: the library's own message would count elements from 0.
+  subroutine expect_positive(o, name, list)
+    type(outcome), intent(inout) :: o
+    character(*), intent(in) :: name
+    integer(c_int64_t), intent(in) :: list(:)
+    integer :: k
+    character(64) :: text
+    do k = 1, size(list)
+      if (list(k) >= 1) cycle
+      write (text, '(2a, 2(i0, a))') name, ': element ', k, ' is ', list(k), ', expected at least 1'
+      call refuse(o, trim(text))
+      return
     end do
   end subroutine
 

@@ -1,5 +1,6 @@
 ! Trains by default integers of either size: compiled with -fdefault-integer-8 by by_hand.sh, and without it by CMake.
 program test_default_integers
+  use, intrinsic :: iso_c_binding, only: c_int32_t
   use, intrinsic :: iso_fortran_env, only: real64
   use purlin
   implicit none
@@ -14,6 +15,12 @@ program test_default_integers
   type(purlin_tt_contraction) :: c
   type(purlin_tt_environments) :: e
   type(purlin_tt_scaled) :: scaled
+  type(purlin_matrix) :: m
+  integer(c_int32_t), pointer :: absent(:) => null()
+  integer(c_int32_t), target :: starts(3) = [1, 2, 3]
+  real(real64), pointer :: nothing(:) => null()
+  integer(c_int32_t) :: stat
+  character(80) :: text
 
   data = [(sin(real(k, real64)), k=1, size(data))]
   z = reshape([1, 0, 0, -1], [2, 2])
@@ -61,6 +68,15 @@ program test_default_integers
   if (abs(value * 2.0_real64**k - norm2 * 2.0_real64**41) > 1e-12_real64 * norm2 * 2.0_real64**41) error stop 'canonicalize'
   call purlin_tt_scale(2.0_real64, y, y, exponent=3)
   call purlin_tt_random(context, PURLIN_F64, [2, 2], [1, 2, 1], 1, w)
+  ! The module must not ask such pointers for their sizes: compilers' checks would stop the program.
+  call m%csr(context, 2, absent, starts(:2), data(:2), stat=stat, errmsg=text)
+  if (text /= 'row_ptr: is not associated') error stop 'row_ptr'
+  call m%csr(context, 2, starts, starts(:2), nothing, stat=stat, errmsg=text)
+  if (text /= 'values: is not associated') error stop 'values'
+  call m%csr(context, 2, starts, absent, stat=stat, errmsg=text)
+  if (text /= 'col_idx: is not associated') error stop 'col_idx'
+  call w%borrow_flat(context, [2], [1, 1], nothing, stat=stat, errmsg=text)
+  if (text /= 'data: is not associated') error stop 'data'
   print '(a)', 'default integers are taken'
   call e%destroy()
   call c%destroy()

@@ -515,7 +515,9 @@ contains
 
   subroutine refusals()
     real(real64), target :: a(1, 2, 3), b(4, 2, 1), wide(6, 2, 1)
+    real(real64), pointer, save :: absent(:)
     real(real32), target :: single(3, 2, 1)
+    integer(int64) :: none(0)
     type(purlin_tt_core) :: cores(2)
     type(purlin_tt) :: x
     integer(int32) :: stat
@@ -547,5 +549,14 @@ contains
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'there is no core 3')
     call x%borrow_flat(context, [2_int64, 2_int64], [1_int64, 5_int64, 1_int64], wide(:, 1, 1), stat=stat, errmsg=text)
     call check(text == 'data: has 6 elements, which end inside core 1', text)
+    call x%borrow_flat(context, none, [1_int64], wide(:, 1, 1), stat=stat, errmsg=text)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. text == 'modes: has 0 elements, expected at least 1', text)
+    call x%borrow_flat(context, [2_int64, 0_int64], [1_int64, 1_int64, 1_int64], wide(:, 1, 1), stat=stat, errmsg=text)
+    call check(text == 'modes: element 2 is 0, expected at least 1', text)
+    call x%borrow_flat(context, [2_int64, 2_int64], [1_int64, -2_int64, 1_int64], wide(:, 1, 1), stat=stat, errmsg=text)
+    call check(text == 'ranks: element 2 is -2, expected at least 1', text)
+    absent => null()
+    call x%borrow_flat(context, [2_int64], [1_int64, 1_int64], absent, stat=stat, errmsg=text)
+    call check(text == 'data: is not associated', text)
   end subroutine
 end program test_tt
