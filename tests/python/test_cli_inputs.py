@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+import zipfile
 from typing import Any
 
 import numpy as np
@@ -313,6 +314,24 @@ def test_headers_of_nifti_that_are_wrong_give_one_line(
     Path(f"w.{ending}").write_bytes(wrong if ending == "nii" else gzip.compress(wrong))
     # In a process of its own: nibabel writes to the stderr that there is when it is imported.
     line = f"{PEAKS} --mask w.{ending}" if option == "--mask" else PEAKS.replace(" dwi.nii ", f" w.{ending} ")
+def _long(shape: str) -> bytes:
+    """A .npy file whose header says more elements than the eight that it has."""
+    header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}\n".encode()
+    return b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) + header + bytes(64)
+
+
+def test_headers_that_say_more_elements_than_there_are_take_no_memory(capsys: pytest.CaptureFixture[str]) -> None:
+    content = _long("(1000000000, 20)")
+    needed = 160_000_000_000 + len(content) - 64
+    with zipfile.ZipFile("m.npz", "w") as archive:
+        archive.writestr("x.npy", content)
+    text = f"has {len(content)} bytes, its header says {needed}"
+    refused("svd m.npz --rank 1", 1, f"error: MATRIX: m.npz: x.npy: {text}", capsys)
+    Path("i0.npy").write_bytes(content)
+    line = "fdk p.npy --pitch 3 --out o.npy --sid 500 --sdd 1000 --i0 i0.npy"
+    refused(line, 1, f"error: --i0: i0.npy: {text}", capsys)
+
+
     ended = subprocess.run([sys.executable, "-m", "purlin", *line.split()], capture_output=True, text=True, timeout=120)
     assert ended.returncode == 1 and not ended.stdout and not Path("o.npz").exists()
     assert ended.stderr.count("\n") == 1 and f"error: {option}: w.{ending}: {text}" in ended.stderr

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import importlib
 import io
+import math
+import os
 import warnings
 import zipfile
 import zlib
@@ -66,6 +68,8 @@ def contents(argument: str, path: str, expected: str) -> Iterator[None]:
         yield
     except _DAMAGED as error:
         raise Failure(f"{argument}: {path}: is not {expected}: {error}") from None
+    except MemoryError as error:
+        raise Failure(f"{argument}: {path}: {error or 'not enough memory'}") from None
     except OSError as error:
         if error.errno is not None:
             raise OSError(error.errno, error.strerror, path) from error
@@ -101,8 +105,20 @@ def load_text(argument: str, path: str, expected: str) -> Any:
         return np.loadtxt(_unpacked(argument, path) if suffix_of(path) in _UNPACKED_BY else path, ndmin=2)
 
 
-def _member(archive: zipfile.ZipFile, name: str) -> Any:
+def _expect_elements(argument: str, path: str, file: Any, size: int, name: str = "") -> None:
+    """Refuses an array whose header says more elements than the `size` bytes of its file hold, before memory is allocated for
+    them."""
+    shape, _, dtype = _header(file)
+    end = file.tell() + math.prod(shape) * dtype.itemsize
+    # The elements of objects are pickled, which is refused later.
+    if end > size and not dtype.hasobject:
+        raise Failure(f"{argument}: {path}: {name}has {size} bytes, its header says {end}")
+
+
+def _member(argument: str, path: str, archive: zipfile.ZipFile, name: str) -> Any:
     """The array of a member, whose check sum is compared once all of its bytes are read."""
+    with archive.open(name) as file:
+        _expect_elements(argument, path, file, archive.getinfo(name).file_size, f"{name}: ")
     with archive.open(name) as file:
         array = np.lib.format.read_array(file, allow_pickle=False)
         if file.read(1):
@@ -118,29 +134,37 @@ def load_npz(argument: str, path: str) -> dict[str, Any]:
             with np.load(path, allow_pickle=False) as found:
                 if not isinstance(found, np.lib.npyio.NpzFile) or found.zip is None:
                     raise Failure(f"{argument}: {path}: is not a .npz file")
-                return {name: _member(found.zip, member) for name, member in zip(found.files, found.zip.namelist())}
+                members = zip(found.files, found.zip.namelist())
+                return {name: _member(argument, path, found.zip, member) for name, member in members}
         except _DAMAGED_ARCHIVE:
             # The errors of NumPy speak of pickles.
             raise Failure(f"{argument}: {path}: is not {expected}") from None
 
 
+def _header(file: Any) -> Any:
+    """Shape, order and type that the header of an array says, up to whose end the file is read."""
+    version = np.lib.format.read_magic(file)
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    return read(file)
+
+
 def load_npy(argument: str, path: str) -> Any:
     """The array of a `.npy` file in memory."""
-    try:
-        found = np.load(path, allow_pickle=False)
-    except (ValueError, EOFError, zipfile.BadZipFile):
-        raise Failure(f"{argument}: {path}: is not a whole .npy file of numbers") from None
-    if not isinstance(found, np.ndarray):
-        raise Failure(f"{argument}: {path}: is not a .npy file")
-    return found
+    with contents(argument, path, "a whole .npy file of numbers"):
+        try:
+            with open(path, "rb") as file:
+                _expect_elements(argument, path, file, os.fstat(file.fileno()).st_size)
+                file.seek(0)
+                return np.lib.format.read_array(file, allow_pickle=False)
+        except (ValueError, EOFError):
+            # The errors of NumPy speak of pickles.
+            raise Failure(f"{argument}: {path}: is not a whole .npy file of numbers") from None
 
 
 def stored_type(path: str) -> Any:
     """The type of the elements of a `.npy` file that a source has opened, which reads integers of 64 bits as float64."""
     with open(path, "rb") as file:
-        version = np.lib.format.read_magic(file)
-        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        return read(file)[2]
+        return _header(file)[2]
 
 
 @contextmanager
