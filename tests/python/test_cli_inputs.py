@@ -4,6 +4,7 @@ a command does not have, outputs that are inputs, and signals while the command 
 from __future__ import annotations
 
 import gzip
+import importlib
 import os
 import re
 import signal
@@ -349,6 +350,7 @@ def test_messages_name_options_of_the_command(capsys: pytest.CaptureFixture[str]
     np.save("m.npy", np.random.default_rng(0).random((30, 10)))
     np.save("stack.npy", np.asfortranarray(np.ones((4, 5, 6))))
     refused("svd m.npy --rank 2 --method direct --restart r", 2, "error: --restart: is set, direct", capsys)
+        (280, "<f", [float("nan")], "has an affine with NaN or infinity, expected finite numbers"),
     for command, argument in (("svd --rank 2", "MATRIX"), ("pca --components 2", "SAMPLES"), ("rpca --out o.npz", "MATRIX")):
         name, options = command.split(" ", 1)
         assert run(f"{name} stack.npy {options}") == 1
@@ -365,6 +367,20 @@ def test_messages_name_options_of_the_command(capsys: pytest.CaptureFixture[str]
     ("line", "text"),
     [
         ("rpca m.npy --out o.npz --rho 1_0", "--rho: is '1_0', expected a number"),
+@needs_nibabel
+def test_images_and_masks_without_voxels_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("example peaks --quiet") == 0
+    nibabel = importlib.import_module("nibabel")
+    image = nibabel.load("dwi.nii")
+    Path("w.nii").write_bytes(number_of(Path("dwi.nii").read_bytes(), 42, "<h", 0))
+    text = f"error: IMAGE: w.nii: has shape {(0, *image.shape[1:])}, which is no voxel"
+    refused(PEAKS.replace(" dwi.nii ", " w.nii "), 1, text, capsys)
+    for value in (0, np.nan):
+        nibabel.Nifti1Image(np.full(image.shape[:3], value, np.float32), image.affine).to_filename("m.nii")
+        text = "error: --mask: m.nii: has no voxel of interest, all are 0 or NaN"
+        refused(f"{PEAKS} --mask m.nii", 1, text, capsys)
+
+
         ("svd m.npy --rank 1_0", "--rank: is '1_0', expected an integer"),
         ("svd m.npy --rank 1 --seed 1_0", "--seed: is '1_0', expected an integer"),
         ("svd m.npy --rank \u0663", "--rank: is '\u0663', expected an integer"),

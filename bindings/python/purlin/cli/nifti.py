@@ -105,6 +105,8 @@ def read(given: argparse.Namespace, argument: str, path: str, axes: tuple[int, .
         wanted = " or ".join(str(number) for number in axes)
         raise Failure(f"{argument}: {path}: has {len(image.shape)} axes, expected {wanted}")
     _expect_samples(argument, path, image, size)
+    if not np.isfinite(image.affine).all():
+        raise Failure(f"{argument}: {path}: has an affine with NaN or infinity, expected finite numbers")
     for note in notes:
         warn(given, f"{argument}: {path}: {note}")
     return image

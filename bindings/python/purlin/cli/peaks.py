@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from typing import Any
 
 import numpy as np
@@ -84,7 +85,10 @@ def _mask(given: argparse.Namespace, signals: Any) -> Any:
         problem = f"lies up to {off:.3g} mm from the voxels of the image, at most half a voxel ({half:.3g} mm) is allowed"
         raise Failure(f"--mask: {given.mask}: {problem}")
     # NaN, which some programs write outside the brain, compares as different from 0.
-    return (array != 0) & ~np.isnan(array)
+    inside = (array != 0) & ~np.isnan(array)
+    if not inside.any():
+        raise Failure(f"--mask: {given.mask}: has no voxel of interest, all are 0 or NaN")
+    return inside
 
 
 def _distance(one: Any, other: Any, shape: tuple[int, ...]) -> float:
@@ -122,8 +126,10 @@ def run(given: argparse.Namespace) -> None:
     with Outputs(given.force, given.files) as outputs, bar(given) as progress:
         place = outputs.add("--out", given.out)
         image = nifti.read(given, "IMAGE", given.image, (4,))
+        voxels = math.prod(image.shape[:3])
+        if voxels == 0:
+            raise Failure(f"IMAGE: {given.image}: has shape {image.shape}, which is no voxel")
         # As many as arrays of 64 bits hold.
-        voxels = max(int(np.prod(image.shape[:3])), 1)
         most = (2**63 - 1) // (24 * voxels)
         if given.count > most:
             raise Usage(f"--count: is {given.count}, outside 1 to {most} for {voxels} voxels")
