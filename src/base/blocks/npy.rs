@@ -144,11 +144,15 @@ impl Source for NpySource {
 /// The text after a key of the header, which is a Python literal: `{'descr': '<f8', 'fortran_order': False,
 /// 'shape': (3, 4), }`.
 fn value<'a>(text: &'a str, key: &str) -> std::result::Result<&'a str, String> {
-    let missing = || format!("has a header without {key}");
     let quoted = [format!("'{key}'"), format!("\"{key}\"")];
-    let at = quoted.iter().find_map(|q| text.find(q.as_str()).map(|i| i + q.len())).ok_or_else(missing)?;
-    let rest = text[at..].trim_start().strip_prefix(':').ok_or_else(missing)?.trim_start();
-    Ok(rest)
+    let behind = quoted.iter().flat_map(|q| text.match_indices(q.as_str()).map(|(at, found)| at + found.len()));
+    let mut values = behind.filter_map(|at| text[at..].trim_start().strip_prefix(':'));
+    let first = values.next().ok_or_else(|| format!("has a header without {key}"))?;
+    // Of a doubled key, NumPy takes the last value.
+    match values.count() {
+        0 => Ok(first.trim_start()),
+        more => Err(format!("has a header with {} values of {key}, expected 1", more + 1)),
+    }
 }
 
 fn parse(text: &str) -> std::result::Result<Header, String> {
@@ -295,6 +299,13 @@ mod tests {
         assert!(with("'<f8'", "7").contains("no tuple"));
         assert!(problem(1, "{'descr': '<f8', 'shape': (1,)}", &[0; 8]).contains("without fortran_order"));
         assert!(problem(1, "{'descr': '<f8', 'fortran_order': 0, 'shape': (1,)}", &[0; 8]).contains("neither True"));
+        let doubled = |text: &str| problem(1, &format!("{{'descr': '<f8', 'shape': (1,), {text}}}"), &[0; 16]);
+        let order = "'fortran_order': False";
+        assert!(
+            doubled(&format!("{order}, 'descr': '<i8'")).contains("has a header with 2 values of descr, expected 1")
+        );
+        assert!(doubled(&format!("\"shape\" : (2,), {order}")).contains("has a header with 2 values of shape"));
+        assert!(doubled(&format!("{order}, {order}, 'fortran_order':True")).contains("with 3 values of fortran_order"));
         assert!(problem(7, "", &[]).contains("version 7"));
         let scratch = file("cut", 1, "{'descr': '<f8'", &[]);
         std::fs::OpenOptions::new().write(true).open(&scratch.0).unwrap().set_len(14).unwrap();
