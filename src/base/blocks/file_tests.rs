@@ -288,6 +288,31 @@ fn read_image(path: &Path) -> Vec<u8> {
 }
 
 #[test]
+fn the_header_size_of_an_image_in_one_file_is_not_less_than_its_header() {
+    let folder = Folder::new("header-size");
+    let path = folder.join("image.mha");
+    let header = |size: usize| {
+        let shape = "ObjectType = Image\nNDims = 1\nDimSize = 3\nElementType = MET_UCHAR\n";
+        format!("{shape}HeaderSize = {size:04}\nElementDataFile = LOCAL\n").into_bytes()
+    };
+    let length = header(0).len();
+    let open = |size: usize| {
+        fs::write(&path, [&header(size)[..], &[1, 2, 3, 4, 5]].concat()).unwrap();
+        MetaImageSource::open(&path)
+    };
+    for (size, want) in [(length, [1, 2, 3]), (length + 2, [3, 4, 5])] {
+        let (mut source, mut found) = (open(size).unwrap(), [0; 3]);
+        source.read(&Block::whole(&source.info().clone()), &mut found).unwrap();
+        assert_eq!(found, want);
+    }
+    let problem = io_problem(open(length - 1));
+    assert!(
+        problem.ends_with(&format!("has HeaderSize = {}, but its header has {length} bytes", length - 1)),
+        "{problem}"
+    );
+}
+
+#[test]
 fn the_data_of_an_image_go_beside_the_header_that_a_link_names() {
     let folder = Folder::new("image-links");
     let (a, b) = (folder.join("A"), folder.join("B"));

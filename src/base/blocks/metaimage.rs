@@ -114,11 +114,8 @@ fn read_header(path: &Path) -> Result<Header> {
             break;
         }
         if at >= bytes.len() {
-            let within = if bytes.len() < LONGEST_HEADER {
-                String::new()
-            } else {
-                format!(" in its first {LONGEST_HEADER} bytes")
-            };
+            let begin = format!(" in its first {LONGEST_HEADER} bytes");
+            let within = if bytes.len() < LONGEST_HEADER { "" } else { &begin };
             return Err(bad(path, format!("is not a MetaImage: its header has no ElementDataFile{within}")));
         }
     }
@@ -210,6 +207,9 @@ fn read_header(path: &Path) -> Result<Header> {
     };
     match key("HeaderSize").map(str::parse::<i64>) {
         None | Some(Ok(0)) => {}
+        Some(Ok(n)) if n > 0 && n.unsigned_abs() < offset => {
+            return Err(bad(path, format!("has HeaderSize = {n}, but its header has {offset} bytes")));
+        }
         Some(Ok(n)) if n > 0 => offset = n.unsigned_abs(),
         // -1: the data are the end of the file.
         Some(Ok(-1)) => {
