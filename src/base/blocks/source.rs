@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use super::array::{ArrayInfo, Block};
-pub use super::failure::{file_fault, io_error};
+pub use super::failure::{file_fault, io_error, read_error};
 use super::number::Endianness;
 use super::read_ahead::ReadAhead;
 use super::regular::open_input;
@@ -98,13 +98,14 @@ impl Source for FileSource {
     fn read(&mut self, block: &Block, out: &mut [u8]) -> Result<()> {
         block.check(&self.info)?;
         let size = self.info.number.size();
+        let needed = self.offset + crate::shape::to_u64(self.info.bytes());
         self.ahead.forget();
         block.for_runs(&self.info.dims, |from, to, length| {
             file_fault(&self.path, "read")?;
             let place = self.offset + crate::shape::to_u64(from * size);
             self.ahead
                 .read(&self.file, &mut out[to * size..(to + length) * size], place)
-                .map_err(|e| io_error(&self.path, "read", &e))
+                .map_err(|e| read_error(&self.path, "read", &self.file, needed, &e))
         })?;
         self.endianness.swap_to_native(self.info.number, &mut out[..block.elements() * size]);
         Ok(())
@@ -159,7 +160,7 @@ mod tests {
 
         std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(20).unwrap();
         let e = source.read(&block, &mut out).unwrap_err();
-        assert!(matches!(e, Error::Io { .. }), "{e}");
+        assert!(e.to_string().ends_with("read: has 20 bytes, 31 are needed"), "{e}");
         let e = FileSource::open(&path, 0, Endianness::Big, info).map(|_| ()).unwrap_err().to_string();
         assert!(e.contains("has 20 bytes, 24 are needed"), "{e}");
         let empty = ArrayInfo::new(Number::I16, &[0, 3]).unwrap();

@@ -15,7 +15,7 @@ use tiff::{ColorType, TiffResult};
 use super::super::array::{ArrayInfo, Block};
 use super::super::number::{Endianness, Number};
 use super::super::regular::open_input;
-use super::super::source::{Source, file_fault, io_error};
+use super::super::source::{Source, file_fault, io_error, read_error};
 use super::directory::{Directories, MOST_VALUES};
 use super::format::{IMAGEJ, bad};
 use crate::alloc;
@@ -424,7 +424,9 @@ impl Window {
             }
             let (part, behind) = rest.split_at_mut(count * row_bytes);
             let from = offset.saturating_add(to_u64(place)).saturating_add(open.behind);
-            open.raw.read_exact_at(part, from).map_err(|e| io_error(path, &format!("page {at}: read"), &e))?;
+            let needed = from.saturating_add(to_u64(part.len()));
+            let failed = |e| read_error(path, &format!("page {at}: read"), &open.raw, needed, &e);
+            open.raw.read_exact_at(part, from).map_err(failed)?;
             rest = behind;
             row += count;
         }
