@@ -5729,9 +5729,9 @@ purlin_status purlin_source_from_file(const struct purlin_context *context,
                                       struct purlin_source **source);
 
 /**
- * The same as purlin_source_from_file, for programs that call it. The file is not mapped into memory any more: a
- * mapped file that becomes shorter ends the process, and one that is read is an error. Neither reads pages from the
- * disk again that the system still caches from an earlier pass.
+ * The same as purlin_source_from_file, for programs that call it: despite its name, the file is read and not mapped
+ * into memory. If it becomes shorter, a read returns PURLIN_ERROR_IO. Pages that the system still caches from an
+ * earlier pass are not read from the disk again.
  *
  * @param      context     the context it belongs to.
  * @param      path        the file.
