@@ -6161,7 +6161,8 @@ purlin_status purlin_fdk_weights(const struct purlin_fdk *fdk,
  * raised to it and counted in `pixels_clamped`; one above I0 less dark keeps its negative line integral and is counted
  * in `pixels_negative`; one that is not finite, of either sign, is a pixel that is not finite. Counts of U32, I32 and
  * F64, and counts beside an image that F32 does not hold exactly, are subtracted in double precision. Counts whose
- * differences or quotient are out of the range of F32 are converted in double precision.
+ * differences or quotient are out of the range of F32 are converted in double precision. One pixel at least has an I0
+ * above its dark count.
  *
  * @param fdk       the reconstruction; no scan is being pushed.
  * @param i0        counts without an object, positive; 0 where `i0_image` is given. 0 with NULL images: the input is line
@@ -6359,7 +6360,8 @@ purlin_status purlin_fdk_cancel(const struct purlin_fdk *fdk);
  * integral. A count that is not finite, of either sign, gives NaN, and the log has one warning with the number of
  * them. Counts of U32, I32 and F64, and counts beside an image that F32 does not hold exactly, are subtracted in
  * double precision. Counts whose differences or quotient are out of the range of F32 are converted in double
- * precision: every finite count has a finite line integral. O(1) a pixel.
+ * precision: every finite count has a finite line integral. One pixel at least has an I0 above its dark count. O(1) a
+ * pixel.
  *
  * @param      context      the context of all tensors.
  * @param      stream       NULL for the context's own.

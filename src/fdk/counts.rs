@@ -202,7 +202,24 @@ impl Counts {
                 return Err(Error::invalid(name, format!("row {row}, column {column} is {value}, not finite")));
             }
         }
+        self.expect_light(pixels)?;
         Ok(self)
+    }
+
+    /// Refuses counts without an object that are above the dark ones at no pixel. A few such pixels are defects of a panel:
+    /// their counts are clamped.
+    fn expect_light(&self, pixels: usize) -> Result<()> {
+        if (0..pixels).any(|at| self.open_at(at) > self.dark_at(at)) {
+            return Ok(());
+        }
+        let least = (0..pixels).map(|at| self.dark_at(at)).fold(f64::INFINITY, f64::min);
+        match self.unattenuated_image {
+            Some(_) => Err(Error::invalid("i0_image", "is above dark at no pixel")),
+            None => {
+                let (open, least) = (real(self.unattenuated), real(least));
+                Err(Error::invalid("i0", format!("is {open}, above dark at no pixel, the least of which is {least}")))
+            }
+        }
     }
 
     /// Whether counts of type `number` are subtracted in f64. F32 would round a count of more than 24 bits, or an image in f64,
@@ -411,8 +428,24 @@ mod tests {
         let nan = Counts { dark: Some(vec![0.0, 1.0, 2.0, f32::NAN].into()), ..base.clone() };
         assert_eq!(text(nan), "dark: row 1, column 1 is NaN, not finite");
         let wide = Image::Double(vec![1e39, 0.1, f64::INFINITY, 1.0]);
-        let infinite = Counts { unattenuated: 0.0, unattenuated_image: Some(wide), ..base };
+        let infinite = Counts { unattenuated: 0.0, unattenuated_image: Some(wide), ..base.clone() };
         assert_eq!(text(infinite), "i0_image: row 1, column 0 is inf, not finite");
+        // One pixel above the dark ones suffices.
+        let dark = |level: f32| Some(vec![2000.0, 1500.0, level, 1000.0].into());
+        assert!(Counts { dark: dark(999.5), ..base.clone() }.check([2, 2]).is_ok());
+        let unlit = Counts { dark: dark(1000.0), ..base.clone() };
+        assert_eq!(text(unlit), "i0: is 1000, above dark at no pixel, the least of which is 1000");
+        let image = |open: f32| Counts {
+            unattenuated: 0.0,
+            unattenuated_image: Some(vec![9.0, 9.0, open, 9.0].into()),
+            ..base.clone()
+        };
+        assert!(Counts { dark: dark(8.0), ..image(9.0) }.check([2, 2]).is_ok());
+        assert_eq!(text(Counts { dark: dark(9.0), ..image(9.0) }), "i0_image: is above dark at no pixel");
+        assert_eq!(
+            text(Counts { unattenuated_image: Some(vec![0f32; 4].into()), ..image(0.0) }),
+            "i0_image: is above dark at no pixel"
+        );
     }
 
     #[test]
@@ -472,7 +505,7 @@ mod tests {
         (Number::F64, 1e-37, 1.7e308, 0.0, 1e-37),
         (Number::F64, -1e40, 200.0, 0.0, 0.5),
         (Number::F64, 1.7e308, 1e308, -1.7e308, 0.5),
-        (Number::F64, -1.7e308, 1e308, 1.7e308, 0.5),
+        (Number::F64, -1.7e308, 1.75e308, 1.7e308, 0.5),
         (Number::F64, 100.0, 1e-300, 0.0, 0.5),
         (Number::U16, 100.0, 1e40, 0.0, 0.5),
         (Number::U16, 100.0, 200.0, -1e40, 0.5),

@@ -14,7 +14,8 @@ use crate::fdk::pieces;
 /// integral. A count that is not finite, of either sign, gives NaN, and the log has one warning with the number of
 /// them. Counts of U32, I32 and F64, and counts beside an image that F32 does not hold exactly, are subtracted in
 /// double precision. Counts whose differences or quotient are out of the range of F32 are converted in double
-/// precision: every finite count has a finite line integral. O(1) a pixel.
+/// precision: every finite count has a finite line integral. One pixel at least has an I0 above its dark count. O(1) a
+/// pixel.
 ///
 /// @param      context      the context of all tensors.
 /// @param      stream       NULL for the context's own.

@@ -41,9 +41,11 @@ const CASES: [(f64, f64, f64, f64); 14] = [
 fn check_formula<T: LineIntegral>() {
     let mut raw = [0u8; 8];
     for (count, open, dark, ln) in CASES {
-        let image = |pixel: f64| Some(Image::Double(vec![pixel]));
-        let model = Counts { unattenuated: 0.0, unattenuated_image: image(open), dark: image(dark), least: 0.0 };
-        let counts = model.check([1, 1]).unwrap();
+        // Of the second pixel I0 is above the dark count, as a panel needs of one.
+        let image = |pixel: f64, other: f64| Some(Image::Double(vec![pixel, other]));
+        let unattenuated_image = image(open, 1.0);
+        let model = Counts { unattenuated: 0.0, unattenuated_image, dark: image(dark, 0.0), least: 0.0 };
+        let counts = model.check([2, 1]).unwrap();
         let mut line = [<T as Real>::from_f64(f64::NAN)];
         encode(Number::F64, &[count], &mut raw);
         let defects = counts.convert(Number::F64, &raw, 0, &mut line);
