@@ -430,6 +430,22 @@ impl Grid {
         }
         None
     }
+
+    /// Whether the grid's box falls beyond one side of the panel in every view, all in front of the sources.
+    pub fn is_unseen(&self, geometry: &Geometry) -> bool {
+        let (corners, d) = (self.corners(), &geometry.detector);
+        let sides = [(0, d.columns), (1, d.rows)];
+        geometry.views.iter().all(|view| {
+            let at = |r: usize, p: [f64; 3]| {
+                let m = &view.matrix[r];
+                dot([m[0], m[1], m[2]], p) + m[3]
+            };
+            // A sample beside the outermost pixels still has a share of them.
+            let low = |r: usize| corners.iter().all(|p| at(r, *p) <= -at(2, *p));
+            let high = |r: usize, size: usize| corners.iter().all(|p| at(r, *p) >= size as f64 * at(2, *p));
+            corners.iter().all(|p| at(2, *p) > 0.0) && sides.iter().any(|(r, size)| low(*r) || high(*r, *size))
+        })
+    }
 }
 
 fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {

@@ -270,6 +270,9 @@ impl Plan {
                 scan.warn("a full circle measures rays twice, and without weights they count twice".to_owned())?;
             }
         }
+        if grid.is_unseen(&geometry) {
+            scan.warn("no view sees a voxel of the volume".to_owned())?;
+        }
         let (grid, frame) = match behind {
             None => (grid, None),
             Some(place) => Frame::around(grid, &geometry, &scan, &place).map(|(b, f)| (b, Some(f)))?,

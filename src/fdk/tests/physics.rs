@@ -232,9 +232,19 @@ fn what_no_view_sees_is_zero() {
     // Above the cone; and a strip that leaves it on one side.
     let above = Grid { origin: [-34.5, -34.5, 100.0], ..CUBE };
     assert!(volume(&geometry, above, Options::default(), &scan).iter().all(|v| *v == 0.0));
+    let plan = |geometry: &Geometry, grid| Plan::new(geometry.clone(), grid, Options::default()).unwrap().scan;
+    let unseen = "no view sees a voxel of the volume";
+    let scan_above = plan(&geometry, above);
+    assert_eq!(scan_above.warnings, [unseen]);
+    assert!(scan_above.reason.ends_with(&format!("; {unseen}")), "{}", scan_above.reason);
+    for (row_offset, is_seen) in [(1000.0, false), (-1000.0, false), (0.0, true)] {
+        let lifted = Geometry::circular(PANEL, &Orbit { row_offset, ..ORBIT }, &circle(40)).unwrap();
+        assert_eq!(!plan(&lifted, CUBE).reason.contains(unseen), is_seen, "{row_offset}");
+    }
     let off = Grid { origin: [40.0, -34.5, -18.0], spacing: [12.0, 3.0, 4.0], ..CUBE };
     let v = volume(&geometry, off, Options::default(), &scan);
     assert!(v.iter().all(|v| v.is_finite()) && peak(&v) > 0.0);
+    assert!(!plan(&geometry, off).reason.contains(unseen));
 }
 
 #[test]
