@@ -201,7 +201,7 @@ impl Scan {
         if self.arc < PI * (1.0 - 1e-9) && !allow_short_arc {
             return Err(Error::invalid(
                 "angles",
-                format!("cover {:.2} degrees, less than the 180 that a short scan needs", self.arc.to_degrees()),
+                format!("the arc is {:.2} degrees, less than the 180 that a short scan needs", self.arc.to_degrees()),
             ));
         }
         Ok(())
@@ -530,7 +530,7 @@ mod tests {
     fn impossible_weights_are_refused_with_the_figure() {
         let text = |r: Result<(Geometry, Scan)>| r.unwrap_err().to_string();
         let step = 2f64.to_radians();
-        assert!(text(scan(&steps(60, step), 0.0, Redundancy::Auto)).contains("cover 118.00 degrees"));
+        assert!(text(scan(&steps(60, step), 0.0, Redundancy::Auto)).contains("angles: the arc is 118.00 degrees"));
         assert!(text(scan(&steps(110, step), 60.0, Redundancy::HalfFan)).contains("a full circle is needed"));
         assert!(text(scan(&steps(180, step), 200.0, Redundancy::HalfFan)).contains("view 0 does not see the axis"));
     }

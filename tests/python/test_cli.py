@@ -131,7 +131,7 @@ def test_info_names_the_loaded_library_and_what_is_missing(
         ("fdk scan.mha --geometry geometry.xml --header 0 --out o.mha", 2, "--header: is given, but --shape is not"),
         ("fdk scan.mha --sid 500 --out o.mha", 2, "--sdd: is not given"),
         ("fdk scan.mha --sid nan --sdd 1000 --out o.mha", 2, "--sid: is NaN"),
-        ("fdk scan.mha --sid 500 --sdd 1000 --start -1e-3 --step 1 --out o.mha", 2, "--step: cover 89.00 degrees"),
+        ("fdk scan.mha --sid 500 --sdd 1000 --start -1e-3 --step 1 --out o.mha", 2, "--step: the arc is 89.00 degrees"),
         ("fdk scan.mha --geometry geometry.xml --memory 1KB --out o.mha", 1, "--memory: is 1000 bytes"),
         ("fdk scan.mha --geometry geometry.xml --memory 0 --out o.mha", 2, "--memory: is '0', expected a size of at least"),
         ("svd matrix.npy --rank 3 --memory 0.4", 2, "--memory: is '0.4', expected a size of at least 1 byte"),

@@ -12,8 +12,8 @@ import struct
 import subprocess
 import sys
 import time
-from pathlib import Path
 import zipfile
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -122,12 +122,40 @@ def test_angles_that_cannot_be_used_name_the_option_they_are_from(capsys: pytest
         (f"{circle} --step 0", "--step: is 0, expected an angle other than 0"),
         (f"{circle} --step nan", "--step: is nan, expected a finite number"),
         (f"{circle} --step 1e308", "--step: is 1e+308, and 90 views of it are beyond the range of floating point"),
-        (f"{circle} --step 1", "--step: cover 89.00 degrees"),
-        (f"{circle} --step -1", "--step: cover 89.00 degrees"),
-        (f"{circle} --angles near.txt", "--angles: cover 89.00 degrees"),
-        ("fdk p.npy --pitch 3 --out o.npy --geometry near.xml", "--geometry: cover 89.00 degrees"),
+        (f"{circle} --step 1", "--step: the arc is 89.00 degrees"),
+        (f"{circle} --step -1", "--step: the arc is 89.00 degrees"),
     ):
         refused(line, 2, f"error: {text}", capsys)
+    # The contents of a file are not the command line.
+    np.savetxt("nan.txt", np.r_[np.nan, 4 * np.arange(1.0, 90.0)])
+    for line, text in (
+        (f"{circle} --angles nan.txt", "--angles: nan.txt: element 0 is NaN, not finite"),
+        (f"{circle} --angles near.txt", "--angles: near.txt: the arc is 89.00 degrees"),
+        ("fdk p.npy --pitch 3 --out o.npy --geometry near.xml", "--geometry: near.xml: the arc is 89.00 degrees"),
+    ):
+        refused(line, 1, f"error: {text}", capsys)
+
+
+def test_wrong_contents_of_files_that_options_name_end_with_1(capsys: pytest.CaptureFixture[str]) -> None:
+    np.save("m.npy", np.random.default_rng(0).random((30, 10)))
+    Path("other.state").write_text("another program's file")
+    for state in ("other.state", "m.npy", "./other.state"):
+        matrix = "m.npy" if state != "m.npy" else "n.npy"
+        np.save("n.npy", np.eye(10))
+        line = f"svd {matrix} --rank 2 --device cpu --restart {state}"
+        refused(line, 1, f"error: --restart: {state}: is not a restart file", capsys)
+    np.save("p.npy", np.ones((90, 4, 6), np.float32))
+    counts = np.full((4, 6), 9.0)
+    counts[1, 2] = np.nan
+    np.save("counts.npy", counts)
+    line = "fdk p.npy --pitch 3 --out o.npy --sid 500 --sdd 1000 --device cpu"
+    for options, code, text in (
+        ("--i0 counts.npy", 1, "--i0: counts.npy: row 1, column 2 is NaN, not finite"),
+        ("--i0 20 --dark counts.npy", 1, "--dark: counts.npy: row 1, column 2 is NaN, not finite"),
+        ("--i0 nan", 2, "--i0: is NaN, a finite number above 0 is needed"),
+        ("--i0 5 --dark 10", 2, "--i0: is 5, above dark at no pixel, the least of which is 10"),
+    ):
+        refused(f"{line} {options}", code, f"error: {text}", capsys)
 
 
 def test_options_that_cannot_work(capsys: pytest.CaptureFixture[str]) -> None:
@@ -286,35 +314,6 @@ def test_archives_are_read_to_the_check_sum_of_each_array(capsys: pytest.Capture
     refused("svd m.npz --rank 1", 1, "error: MATRIX: m.npz: is not a whole .npz file of numbers", capsys)
 
 
-def number_of(content: bytes, place: int, form: str, *values: Any) -> bytes:
-    """The content with numbers of a struct's form at a place."""
-    made = bytearray(content)
-    struct.pack_into(form, made, place, *values)
-    return bytes(made)
-
-
-@needs_nibabel
-@pytest.mark.parametrize(
-    ("place", "form", "values", "text"),
-    [
-        (108, "<f", [1e30], "ends before its samples: has 50272 bytes, its header says 1000000015047"),
-        (108, "<f", [float("inf")], "is not a NIfTI image: "),
-        (108, "<f", [float("nan")], "is not a NIfTI image: "),
-        (40, "<h", [9], "is not a NIfTI image: "),
-        (70, "<h", [9999], "is not a NIfTI image: data code 9999 not recognized"),
-        (40, "<5h", [4, 32767, 32767, 32767, 65], "ends before its samples: has 50272 bytes, its header says 91"),
-        (40, "<5h", [4, -8, -8, 3, 65], "has shape (-8, -8, 3, 65), expected sizes of at least 0"),
-    ],
-)
-@pytest.mark.parametrize(("option", "ending"), [("IMAGE", "nii"), ("--mask", "nii.gz")])
-def test_headers_of_nifti_that_are_wrong_give_one_line(
-    option: str, ending: str, place: int, form: str, values: Any, text: str
-) -> None:
-    assert run("example peaks --quiet") == 0
-    wrong = number_of(Path("dwi.nii").read_bytes(), place, form, *values)
-    Path(f"w.{ending}").write_bytes(wrong if ending == "nii" else gzip.compress(wrong))
-    # In a process of its own: nibabel writes to the stderr that there is when it is imported.
-    line = f"{PEAKS} --mask w.{ending}" if option == "--mask" else PEAKS.replace(" dwi.nii ", f" w.{ending} ")
 def _long(shape: str) -> bytes:
     """A .npy file whose header says more elements than the eight that it has."""
     header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}\n".encode()
@@ -333,9 +332,53 @@ def test_headers_that_say_more_elements_than_there_are_take_no_memory(capsys: py
     refused(line, 1, f"error: --i0: i0.npy: {text}", capsys)
 
 
+def number_of(content: bytes, place: int, form: str, *values: Any) -> bytes:
+    """The content with numbers of a struct's form at a place."""
+    made = bytearray(content)
+    struct.pack_into(form, made, place, *values)
+    return bytes(made)
+
+
+@needs_nibabel
+@pytest.mark.parametrize(
+    ("place", "form", "values", "text"),
+    [
+        (108, "<f", [1e30], "ends before its samples: has 50272 bytes, its header says 1000000015047"),
+        (108, "<f", [float("inf")], "is not a NIfTI image: "),
+        (108, "<f", [float("nan")], "is not a NIfTI image: "),
+        (40, "<h", [9], "is not a NIfTI image: "),
+        (70, "<h", [9999], "is not a NIfTI image: data code 9999 not recognized"),
+        (40, "<5h", [4, 32767, 32767, 32767, 65], "ends before its samples: has 50272 bytes, its header says 91"),
+        (40, "<5h", [4, -8, -8, 3, 65], "has shape (-8, -8, 3, 65), expected sizes of at least 0"),
+        (280, "<f", [float("nan")], "has an affine with NaN or infinity, expected finite numbers"),
+    ],
+)
+@pytest.mark.parametrize(("option", "ending"), [("IMAGE", "nii"), ("--mask", "nii.gz")])
+def test_headers_of_nifti_that_are_wrong_give_one_line(
+    option: str, ending: str, place: int, form: str, values: Any, text: str
+) -> None:
+    assert run("example peaks --quiet") == 0
+    wrong = number_of(Path("dwi.nii").read_bytes(), place, form, *values)
+    Path(f"w.{ending}").write_bytes(wrong if ending == "nii" else gzip.compress(wrong))
+    # In a process of its own: nibabel writes to the stderr that there is when it is imported.
+    line = f"{PEAKS} --mask w.{ending}" if option == "--mask" else PEAKS.replace(" dwi.nii ", f" w.{ending} ")
     ended = subprocess.run([sys.executable, "-m", "purlin", *line.split()], capture_output=True, text=True, timeout=120)
     assert ended.returncode == 1 and not ended.stdout and not Path("o.npz").exists()
     assert ended.stderr.count("\n") == 1 and f"error: {option}: w.{ending}: {text}" in ended.stderr
+
+
+@needs_nibabel
+def test_images_and_masks_without_voxels_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("example peaks --quiet") == 0
+    nibabel = importlib.import_module("nibabel")
+    image = nibabel.load("dwi.nii")
+    Path("w.nii").write_bytes(number_of(Path("dwi.nii").read_bytes(), 42, "<h", 0))
+    text = f"error: IMAGE: w.nii: has shape {(0, *image.shape[1:])}, which is no voxel"
+    refused(PEAKS.replace(" dwi.nii ", " w.nii "), 1, text, capsys)
+    for value in (0, np.nan):
+        nibabel.Nifti1Image(np.full(image.shape[:3], value, np.float32), image.affine).to_filename("m.nii")
+        text = "error: --mask: m.nii: has no voxel of interest, all are 0 or NaN"
+        refused(f"{PEAKS} --mask m.nii", 1, text, capsys)
 
 
 @needs_nibabel
@@ -350,7 +393,6 @@ def test_messages_name_options_of_the_command(capsys: pytest.CaptureFixture[str]
     np.save("m.npy", np.random.default_rng(0).random((30, 10)))
     np.save("stack.npy", np.asfortranarray(np.ones((4, 5, 6))))
     refused("svd m.npy --rank 2 --method direct --restart r", 2, "error: --restart: is set, direct", capsys)
-        (280, "<f", [float("nan")], "has an affine with NaN or infinity, expected finite numbers"),
     for command, argument in (("svd --rank 2", "MATRIX"), ("pca --components 2", "SAMPLES"), ("rpca --out o.npz", "MATRIX")):
         name, options = command.split(" ", 1)
         assert run(f"{name} stack.npy {options}") == 1
@@ -367,20 +409,6 @@ def test_messages_name_options_of_the_command(capsys: pytest.CaptureFixture[str]
     ("line", "text"),
     [
         ("rpca m.npy --out o.npz --rho 1_0", "--rho: is '1_0', expected a number"),
-@needs_nibabel
-def test_images_and_masks_without_voxels_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("example peaks --quiet") == 0
-    nibabel = importlib.import_module("nibabel")
-    image = nibabel.load("dwi.nii")
-    Path("w.nii").write_bytes(number_of(Path("dwi.nii").read_bytes(), 42, "<h", 0))
-    text = f"error: IMAGE: w.nii: has shape {(0, *image.shape[1:])}, which is no voxel"
-    refused(PEAKS.replace(" dwi.nii ", " w.nii "), 1, text, capsys)
-    for value in (0, np.nan):
-        nibabel.Nifti1Image(np.full(image.shape[:3], value, np.float32), image.affine).to_filename("m.nii")
-        text = "error: --mask: m.nii: has no voxel of interest, all are 0 or NaN"
-        refused(f"{PEAKS} --mask m.nii", 1, text, capsys)
-
-
         ("svd m.npy --rank 1_0", "--rank: is '1_0', expected an integer"),
         ("svd m.npy --rank 1 --seed 1_0", "--seed: is '1_0', expected an integer"),
         ("svd m.npy --rank \u0663", "--rank: is '\u0663', expected an integer"),

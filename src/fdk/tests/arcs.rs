@@ -89,7 +89,7 @@ fn arcs_down_to_half_a_circle_are_right_or_say_what_is_missing() {
     let less = circular(panel(128), 0.0, &steps(0.0, 121, (PI - 0.02) / 120.0));
     assert_eq!(
         refusal(less.clone(), Options::default()),
-        "angles: cover 178.85 degrees, less than the 180 that a short scan needs"
+        "angles: the arc is 178.85 degrees, less than the 180 that a short scan needs"
     );
     let allowed = Options { allow_short_arc: true, ..Options::default() };
     let plan = Plan::new(less, SLICES, allowed).unwrap();
@@ -123,7 +123,7 @@ fn few_views_are_an_arc_unless_they_fill_the_circle() {
     let arcs: [&[f64]; 5] = [&[0.3], &[0.0, 0.1], &[0.0, 1.75, 2.97], &[0.0, 0.1, 0.2], &[1.0, 1.0, 1.0]];
     for angles in arcs {
         let text = refusal(circular(panel(128), 0.0, angles), Options::default());
-        assert!(text.starts_with("angles: cover "), "{angles:?}: {text}");
+        assert!(text.starts_with("angles: the arc is "), "{angles:?}: {text}");
         // Whoever asks gets all the weight that there is.
         let plain = Options { redundancy: Redundancy::None, ..Options::default() };
         let plan = Plan::new(circular(panel(128), 0.0, angles), SLICES, plain).unwrap();

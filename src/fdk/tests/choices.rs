@@ -360,7 +360,7 @@ fn bad_input_is_refused_with_its_name_and_value() {
     );
     let arc = Geometry::circular(PANEL, &ORBIT, &circle(80)[..30]).unwrap();
     let short = |allow_short_arc| Plan::new(arc.clone(), grid, Options { allow_short_arc, ..none });
-    assert!(short(false).unwrap_err().to_string().contains("angles: cover 130.50 degrees"));
+    assert!(short(false).unwrap_err().to_string().contains("angles: the arc is 130.50 degrees"));
     assert!(short(true).is_ok());
 }
 

@@ -67,12 +67,20 @@ def in_options(given: argparse.Namespace, text: str) -> str:
 
 
 def _named(given: argparse.Namespace, text: str) -> tuple[str, bool]:
-    """The message with the name of the option or input that it is about, and whether that is an option."""
+    """The message with the name of the option or input that it is about, and whether that is an option, and not the contents
+    of the file that an option names."""
     found = _ARGUMENT.match(text)
     name = given.names.get(found[1]) if found else None
     if found is None or name is None:
         return text, False
-    return f"{name}{found[2] or ''}: {in_options(given, text[found.end() :])}", name.startswith("-")
+    problem = text[found.end() :]
+    if found[1] in given.contents:
+        place = f"{found[2]} " if found[2] else ""
+        return f"{name}: {given.contents[found[1]]}: {place}{in_options(given, problem)}", False
+    of_file = _of_file(given, problem)
+    if of_file != problem:
+        return of_file, False
+    return f"{name}{found[2] or ''}: {in_options(given, problem)}", name.startswith("-")
 
 
 def _of_file(given: argparse.Namespace, text: str) -> str:

@@ -331,6 +331,7 @@ def run(given: argparse.Namespace) -> None:
         origin="--origin",
         # The argument that the angles come from.
         angles="--geometry" if given.geometry else "--angles" if given.angles else "--step",
+        matrices="--geometry",
         i0="--i0",
         dark="--dark",
         epsilon="--epsilon",
@@ -339,8 +340,10 @@ def run(given: argparse.Namespace) -> None:
         shape="--shape",
         grid="--size",
         projections="PROJECTIONS",
-        matrices="--geometry",
     )
+    from_files = {"angles": given.geometry or given.angles, "matrices": given.geometry}
+    from_files.update({n: getattr(given, n) for n in ("i0", "dark") if suffix_of(getattr(given, n) or "") == ".npy"})
+    given.contents.update({name: path for name, path in from_files.items() if path is not None})
     for name in ("type", "header"):
         if getattr(given, name) is not None and given.shape is None:
             raise Usage(f"--{name}: is given, but --shape is not, which makes the input a raw file")

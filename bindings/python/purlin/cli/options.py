@@ -104,7 +104,7 @@ def command(
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    made.set_defaults(run=run, names={}, files={}, memory=0, gpu_memory=0, several=several)
+    made.set_defaults(run=run, names={}, files={}, contents={}, memory=0, gpu_memory=0, several=several)
     common = made.add_argument_group("machine and messages")
     if output:
         common.add_argument("--force", action="store_true", help="replace output files that exist (default: refuse)")
