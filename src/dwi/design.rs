@@ -120,6 +120,16 @@ pub fn csa_matrix(scheme: &Scheme, lmax: usize, basis: Basis, smoothing: f64) ->
     for (j, l) in degrees().enumerate() {
         design[(n + j) * u + j] = smoothing.sqrt() * (l * (l + 1)) as f64;
     }
+    // The coefficient of degree 0 has no penalty. Where the penalty of degree lmax hides its column, no axes suffice.
+    let column = design[..n * u].iter().step_by(u).map(|d| d * d).sum::<f64>();
+    let most = column / (RANK_TOLERANCE * (lmax * (lmax + 1)) as f64).powi(2);
+    if column > 0.0 && smoothing > most {
+        let found = real(smoothing);
+        return Err(Error::invalid(
+            "smoothing",
+            format!("is {found}, at most {most:.1e} with degree {lmax} and {n} directions"),
+        ));
+    }
     let need = format!("degree {lmax} with smoothing {}", real(smoothing));
     let canonical = Factors::new(&design, u, n, &need)?.pseudo_inverse(n)?;
     let mut factors = alloc::with_capacity("orientation function", u)?;

@@ -82,6 +82,11 @@ fn wrong_arguments_are_named() {
     assert!(message(good, 1).starts_with("sh: has order 0"));
     assert!(message(CsaOptions { smoothing: -1.0, ..good }, 15).starts_with("smoothing: is -1"));
     assert!(message(CsaOptions { smoothing: 0.0, ..good }, 66).starts_with("bvecs: 64 directions"));
+    // Beyond the penalty at which the column of degree 0 is lost in rounding.
+    for smoothing in [1e12, 1e300] {
+        let text = message(CsaOptions { smoothing, ..good }, 15);
+        assert!(text.starts_with("smoothing: is 1") && text.ends_with("e10 with degree 4 and 64 directions"), "{text}");
+    }
     assert!(message(CsaOptions { minimum_signal: 0.0, ..good }, 15).starts_with("minimum_signal: is 0"));
     assert!(message(CsaOptions { maximum_signal: 1.0, ..good }, 15).starts_with("maximum_signal: is 1"));
     assert!(message(CsaOptions { b0_threshold: 2000.0, ..good }, 15).starts_with("bvals: none of 65 is above"));
