@@ -28,7 +28,7 @@ FAMILIES = (
     "spectra", "spectra_adjoint", "graphs", "graphs_not_finite", "units", "eigenpairs", "diffusion", "diffusion_units", "trains", "states", "ct", "ct_units", "lowrank", "lowrank_adjoint",
     "components", "restarts", "empty", "memory", "files", "calls", "sizes", "boundary",
 )
-CASE_SECONDS = 120
+CASE_SECONDS = 300
 
 
 def attacks() -> dict[str, object]:
