@@ -61,6 +61,9 @@ fn check(what: &'static str, bytes: usize) -> Result<()> {
 }
 
 /// An empty vector with capacity for `len` elements.
+///
+/// # Errors
+/// [`Error::OutOfMemory`], also beyond the limit of [`limited`].
 #[cfg_attr(feature = "fault-injection", track_caller)]
 pub fn with_capacity<T>(what: &'static str, len: usize) -> Result<Vec<T>> {
     let bytes = len.saturating_mul(size_of::<T>());
@@ -71,6 +74,9 @@ pub fn with_capacity<T>(what: &'static str, len: usize) -> Result<Vec<T>> {
 }
 
 /// A vector of `len` copies of `value`.
+///
+/// # Errors
+/// As [`with_capacity`].
 #[cfg_attr(feature = "fault-injection", track_caller)]
 pub fn filled<T: Clone>(what: &'static str, len: usize, value: T) -> Result<Vec<T>> {
     let mut v = with_capacity(what, len)?;
@@ -78,7 +84,10 @@ pub fn filled<T: Clone>(what: &'static str, len: usize, value: T) -> Result<Vec<
     Ok(v)
 }
 
-/// A copy of `source`; an error where the allocator refuses the memory.
+/// A copy of `source`.
+///
+/// # Errors
+/// As [`with_capacity`].
 #[cfg_attr(feature = "fault-injection", track_caller)]
 pub fn copied<T: Copy>(what: &'static str, source: &[T]) -> Result<Vec<T>> {
     let mut v = with_capacity(what, source.len())?;
@@ -87,6 +96,9 @@ pub fn copied<T: Copy>(what: &'static str, source: &[T]) -> Result<Vec<T>> {
 }
 
 /// The items of an iterator of known length.
+///
+/// # Errors
+/// As [`with_capacity`].
 #[cfg_attr(feature = "fault-injection", track_caller)]
 pub fn collected<T>(what: &'static str, source: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>> {
     let mut v = with_capacity(what, source.len())?;
@@ -95,6 +107,9 @@ pub fn collected<T>(what: &'static str, source: impl ExactSizeIterator<Item = T>
 }
 
 /// Appends to a list whose length is not known beforehand.
+///
+/// # Errors
+/// [`Error::OutOfMemory`].
 #[cfg_attr(feature = "fault-injection", track_caller)]
 pub fn push<T>(what: &'static str, list: &mut Vec<T>, value: T) -> Result<()> {
     if list.len() == list.capacity() {

@@ -68,7 +68,10 @@ impl Budget {
             .is_ok()
     }
 
-    /// Charges host memory; an error names `what` if the limit forbids it.
+    /// Charges host memory until the charge is dropped.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`] naming `what` if the limit forbids it.
     pub fn charge_host(self: &Arc<Self>, what: &'static str, bytes: usize) -> Result<Charge> {
         let bytes = to_u64(bytes);
         self.charge(bytes).ok_or_else(|| Error::OutOfMemory { what, bytes, limit: self.limit() })
@@ -99,7 +102,10 @@ impl Charge {
         self.bytes
     }
 
-    /// Charges `bytes` more of host memory; an error names `what` if the limit forbids it.
+    /// Charges `bytes` more of host memory.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`] naming `what` if the limit forbids it.
     pub fn add_host(&mut self, what: &'static str, bytes: usize) -> Result<()> {
         let more = to_u64(bytes);
         if !self.budget.take(more) {

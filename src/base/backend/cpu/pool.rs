@@ -56,6 +56,9 @@ pub struct Pool {
 
 impl Pool {
     /// A pool of `threads` threads, 0 for one a core.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`] for the workspaces of the threads; [`Error::ThreadRefused`].
     pub fn new(threads: usize) -> Result<Self> {
         let threads = match threads {
             0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),

@@ -58,13 +58,19 @@ pub trait Items: Sized + Send + Sync {
         each(self.count(), self.least(), &|i| work(unsafe { self.item(i) }));
     }
 
-    /// Calls `work` for each item until one fails; the error is that of the first item that has one.
+    /// Calls `work` for each item until one fails.
+    ///
+    /// # Errors
+    /// The error of the first item that has one.
     fn try_for_each<F: Fn(Self::Item) -> Result<()> + Sync>(self, work: F) -> Result<()> {
         // SAFETY: `try_each` asks once for each index below the count.
         try_each(self.count(), self.least(), &|i| work(unsafe { self.item(i) }))
     }
 
     /// [`Self::try_for_each`] with a state that a thread keeps from item to item.
+    ///
+    /// # Errors
+    /// The error of `init` or `work` for the first item that has one.
     fn try_for_each_init<S, N, F>(self, init: N, work: F) -> Result<()>
     where
         S: Send,

@@ -18,6 +18,9 @@ pub trait Vectorised: Real {
     /// [`dispatch`] for this type.
     fn dispatch<K: Kernel<Self>>(isa: Isa, kernel: K) -> K::Output;
     /// [`dispatch_wide`] for this type.
+    ///
+    /// # Errors
+    /// As [`dispatch_wide`].
     fn dispatch_wide<K: Kernel<Self>>(isa: Isa, kernel: K) -> Result<K::Output, K>;
 }
 
@@ -27,7 +30,11 @@ pub fn dispatch<T: Vectorised, K: Kernel<T>>(isa: Isa, kernel: K) -> K::Output {
 }
 
 /// [`dispatch`] for large generated kernels: where there is a choice of instruction sets, no portable variant of the kernel
-/// is compiled, and it is given back unless `isa` has vectors of 256 bits or more.
+/// is compiled.
+///
+/// # Errors
+/// `kernel`, which has not run, where there is such a choice, if `isa` has no vectors of 256 bits or more or the
+/// machine lacks its instructions.
 pub fn dispatch_wide<T: Vectorised, K: Kernel<T>>(isa: Isa, kernel: K) -> Result<K::Output, K> {
     T::dispatch_wide(isa, kernel)
 }
