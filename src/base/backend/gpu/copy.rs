@@ -15,6 +15,9 @@ use crate::scalar::Element;
 impl Gpu {
     /// Copies `source` to the bytes of `destination` at `offset`, in stream order. The host memory may be reused on
     /// return.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for bytes outside of `destination`; [`Error::Cuda`].
     pub fn upload(
         &self,
         stream: &GpuStream,
@@ -29,6 +32,9 @@ impl Gpu {
     }
 
     /// Copies the bytes of `source` at `offset` to the host; complete on return.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for bytes outside of `source`; [`Error::Cuda`].
     pub fn download(
         &self,
         stream: &GpuStream,
@@ -64,6 +70,9 @@ impl Gpu {
     }
 
     /// A copy of `source` in device memory for any stream; complete on return.
+    ///
+    /// # Errors
+    /// As [`Gpu::allocate`].
     pub fn upload_numbers<T: Element>(
         &self,
         stream: &GpuStream,
@@ -79,6 +88,9 @@ impl Gpu {
     }
 
     /// Copies the first numbers of `source` to the host; complete on return.
+    ///
+    /// # Errors
+    /// As [`Gpu::download`].
     pub fn download_numbers<T: Element>(
         &self,
         stream: &GpuStream,
@@ -93,6 +105,9 @@ impl Gpu {
 
     /// Copies `source` to the bytes of `destination` from `offset` on, in stream order. The host memory may be reused on
     /// return.
+    ///
+    /// # Errors
+    /// As [`Gpu::upload`].
     pub fn store_numbers<T: Element>(
         &self,
         stream: &GpuStream,
@@ -106,6 +121,9 @@ impl Gpu {
     }
 
     /// Copies the numbers of `source` from byte `offset` on to the host; complete on return.
+    ///
+    /// # Errors
+    /// As [`Gpu::download`].
     pub fn load_numbers<T: Element>(
         &self,
         stream: &GpuStream,
@@ -120,6 +138,9 @@ impl Gpu {
     }
 
     /// Copies `bytes` bytes between device memories, in stream order.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for more bytes than one of the memories has; [`Error::Cuda`].
     pub fn copy(
         &self,
         stream: &GpuStream,
@@ -138,12 +159,18 @@ impl Gpu {
     }
 
     /// Lets `other` copy from this device's memory directly, where the hardware can; elsewhere copies go through the host.
+    ///
+    /// # Errors
+    /// [`Error::Cuda`].
     pub fn open_to(&self, other: &Self) -> Result<bool> {
         self.device.open_to(&other.device)
     }
 
     /// Copies a region of `other`'s memory to one of this device of as many bytes, in the order of `stream`, a stream
     /// of this device: directly after [`Gpu::open_to`], where the hardware can, else through the host.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for regions of different sizes; [`Error::Cuda`].
     pub fn copy_from(&self, stream: &GpuStream, other: &Self, from: Region<'_>, to: Region<'_>) -> Result<()> {
         let bytes = from.bytes();
         if to.bytes() != bytes {
@@ -167,6 +194,9 @@ impl Gpu {
     }
 
     /// Copies rows of one device memory, packed, to another at `offset`, in stream order.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for rows outside of `source` or `destination`; [`Error::Cuda`].
     pub fn copy_rows(
         &self,
         stream: &GpuStream,
@@ -193,6 +223,9 @@ impl Gpu {
     }
 
     /// Sets `bytes` bytes at `offset` to `value`, in stream order.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for bytes outside of `destination`; [`Error::Cuda`].
     pub fn fill(
         &self,
         stream: &GpuStream,
@@ -212,6 +245,9 @@ impl Gpu {
     }
 
     /// Sets every byte of a region to 0, in stream order.
+    ///
+    /// # Errors
+    /// [`Error::Cuda`].
     pub fn clear(&self, stream: &GpuStream, region: Region<'_>) -> Result<()> {
         let to = region.array("region", region.bytes(), 1)?;
         let entered = self.begin_copy("cuMemsetD8Async")?;
@@ -224,12 +260,18 @@ impl Gpu {
     }
 
     /// Whether all of `memory` is page-locked, so that [`Transfers`] copy it at full speed and beside other work.
+    ///
+    /// # Errors
+    /// [`Error::Cuda`].
     pub fn is_pinned(&self, memory: &[u8]) -> Result<bool> {
         memory::is_pinned(&self.device, memory)
     }
 
     /// Runs `work`, which may enqueue copies to and from host memory that outlives this call. Always waits for
     /// `streams` before it returns, also after errors and panics.
+    ///
+    /// # Errors
+    /// Errors of `work`; [`Error::Cuda`], also for work on the streams that failed.
     pub fn overlapped<'env, R>(
         &'env self,
         streams: &'env [&'env GpuStream],
@@ -287,6 +329,9 @@ pub struct Transfers<'scope, 'env: 'scope> {
 impl<'scope, 'env> Transfers<'scope, 'env> {
     /// Enqueues a copy of `source` to `destination` at `offset` on stream `lane` of those given to
     /// [`Gpu::overlapped`].
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for a `lane` that was not given, and for bytes outside of `destination`; [`Error::Cuda`].
     pub fn upload(
         &'scope self,
         lane: usize,
@@ -299,6 +344,9 @@ impl<'scope, 'env> Transfers<'scope, 'env> {
     }
 
     /// Enqueues a copy of `source` at `offset` to `destination` on stream `lane`.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for a `lane` that was not given, and for bytes outside of `source`; [`Error::Cuda`].
     pub fn download(
         &'scope self,
         lane: usize,
@@ -331,6 +379,10 @@ pub struct Rows {
 /// The interface of [`Transfers`], independent of its second lifetime.
 pub trait ScopedTransfers<'scope> {
     /// Enqueues copies of some rows of `source`, packed, to `destination` at `offset` on stream `lane`.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for a `lane` that was not given, for rows outside of `source` or `destination`, and for rows
+    /// longer than their pitch; [`Error::Cuda`].
     fn upload_rows(
         &'scope self,
         lane: usize,
@@ -341,6 +393,9 @@ pub trait ScopedTransfers<'scope> {
     ) -> Result<()>;
 
     /// Enqueues a copy of `source` at `offset` to `destination` on stream `lane`.
+    ///
+    /// # Errors
+    /// As [`Transfers::download`].
     fn download(
         &'scope self,
         lane: usize,

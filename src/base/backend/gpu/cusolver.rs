@@ -127,6 +127,11 @@ impl Solver {
 
     /// Replaces the upper triangle of a Hermitian matrix in f64 by R with A = R^H R; `info` > 0 if A is not positive
     /// definite. The lower triangle is not read.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for another type than F64 and CF64, a matrix that is not square, and memory that is too
+    /// short; [`Error::InvalidArgument`] for memory that is not aligned to its elements; [`Error::NotSupported`] for
+    /// sizes that the library does not take; [`Error::OutOfDeviceMemory`]; [`Error::Cuda`].
     pub fn cholesky<W: Scalar>(&self, a: View<'_>, work: &mut Work, info: Region<'_>) -> Result<()> {
         let f = self.functions;
         let (sizes, run) = match W::DTYPE {
@@ -147,6 +152,9 @@ impl Solver {
     }
 
     /// Makes later calls use `stream`, which must have waited for the stream before.
+    ///
+    /// # Errors
+    /// [`Error::Cuda`].
     pub fn move_to(&mut self, stream: &GpuStream) -> Result<()> {
         if self.stream.raw() == stream.raw() {
             return Ok(());
@@ -162,12 +170,19 @@ impl Solver {
     }
 
     /// Householder QR in f64: R into the upper triangle of `a`, reflections below it and in `tau`, one element a column.
+    ///
+    /// # Errors
+    /// As [`Solver::qr_in`]; [`Error::OutOfDeviceMemory`].
     pub fn qr<W: Scalar>(&self, a: View<'_>, tau: Region<'_>, work: &mut Work, info: Region<'_>) -> Result<()> {
         let bytes = self.qr_bytes::<W>(a.rows, a.cols)?;
         self.qr_in::<W>(a, tau, work.at_least(&self.gpu, &self.stream, bytes)?, info)
     }
 
     /// Bytes of workspace for [`Solver::qr_in`].
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for another type than F64 and CF64; [`Error::NotSupported`] for sizes that the library does
+    /// not take; [`Error::Cuda`].
     pub fn qr_bytes<W: Scalar>(&self, rows: usize, cols: usize) -> Result<usize> {
         let (sizes, _) = self.qr_functions(W::DTYPE)?;
         let (m, n, ld) = (int("rows", rows)?, int("columns", cols)?, int("ld", rows.max(1))?);
@@ -179,6 +194,10 @@ impl Solver {
     }
 
     /// [`Solver::qr`] in a workspace of the caller, of [`Solver::qr_bytes`] bytes.
+    ///
+    /// # Errors
+    /// As [`Solver::qr_bytes`]; [`Error::Internal`] for memory that is too short; [`Error::InvalidArgument`] for memory
+    /// that is not aligned to its elements.
     pub fn qr_in<W: Scalar>(
         &self,
         a: View<'_>,
@@ -208,6 +227,9 @@ impl Solver {
     }
 
     /// Replaces the result of [`Solver::qr`] in `a` and `tau` by Q, in `a`.
+    ///
+    /// # Errors
+    /// As [`Solver::qr`].
     pub fn orthogonal<W: Scalar>(&self, a: View<'_>, tau: Region<'_>, work: &mut Work, info: Region<'_>) -> Result<()> {
         let f = self.functions;
         let (sizes, run) = match W::DTYPE {
@@ -230,6 +252,9 @@ impl Solver {
 
     /// Eigenvalues, not decreasing, of a Hermitian matrix in f64 of which the lower triangle is read, and eigenvectors
     /// in its place.
+    ///
+    /// # Errors
+    /// As [`Solver::cholesky`].
     pub fn eigen<W: Scalar>(&self, a: View<'_>, values: Region<'_>, work: &mut Work, info: Region<'_>) -> Result<()> {
         let f = self.functions;
         let (sizes, run) = match W::DTYPE {

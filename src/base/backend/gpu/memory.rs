@@ -145,6 +145,9 @@ impl DeviceMemory {
     }
 
     /// `bytes` bytes from `offset` on, for a kernel.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for bytes outside of the memory.
     pub fn region(&self, offset: usize, bytes: usize) -> Result<Region<'_>> {
         Ok(Region { address: self.range(offset, bytes)?, bytes, memory: PhantomData })
     }
@@ -185,6 +188,9 @@ impl Region<'_> {
     }
 
     /// `bytes` bytes of it from `offset` on.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for bytes outside of the region.
     pub fn part(self, offset: usize, bytes: usize) -> Result<Self> {
         match offset.checked_add(bytes) {
             Some(end) if end <= self.bytes => {

@@ -16,6 +16,11 @@
 //! | `cublas`, `cusolver` | products and factorizations of dense matrices |
 //! | `view` | a matrix in device memory |
 //! | `exit`, `faults` | the end of the process; failures that a test injects |
+//!
+//! # Errors
+//! Every function that uses an open device also returns the error of [`Gpu::check_alive`], and
+//! [`Error::NoDevice`](crate::error::Error::NoDevice) while another thread ends the process. The functions' own lists
+//! do not repeat these.
 
 mod copy;
 mod cublas;

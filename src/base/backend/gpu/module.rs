@@ -169,6 +169,9 @@ impl Kernel {
 
     /// Blocks of `threads` threads and `shared` bytes of dynamic shared memory that the whole device holds at once,
     /// at least 1.
+    ///
+    /// # Errors
+    /// [`Error::Cuda`].
     pub fn resident_blocks(&self, threads: u32, shared: usize) -> Result<u32> {
         let entered = self.device.enter()?;
         let threads = c_int::try_from(threads).unwrap_or(c_int::MAX);

@@ -49,6 +49,9 @@ impl Drop for SideStream {
 
 impl Gpu {
     /// Number of GPUs that this build can use: 0 without a driver or without kernels.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`] if the driver has too little host memory; [`Error::Cuda`].
     pub fn device_count() -> Result<i32> {
         if cfg!(purlin_cuda) { device::count() } else { Ok(0) }
     }
@@ -90,37 +93,58 @@ impl Gpu {
     }
 
     /// Bytes of device memory that are free now, for all processes.
+    ///
+    /// # Errors
+    /// [`Error::Cuda`].
     pub fn memory_free(&self) -> Result<u64> {
         self.device.memory_free()
     }
 
     /// Bytes of device memory that purlin may still allocate: the free memory, within the budget.
+    ///
+    /// # Errors
+    /// As [`Gpu::memory_free`].
     pub fn memory_available(&self) -> Result<u64> {
         Ok(self.memory_free()?.min(self.device.budget.available()))
     }
 
-    /// The error that killed the device's context, if there was one; [`Error::Forked`] in the child of a `fork()`.
+    /// Checks that the device's context can be used.
+    ///
+    /// # Errors
+    /// The error that killed the context; [`Error::Forked`] in the child of a `fork()`.
     pub fn check_alive(&self) -> Result<()> {
         self.device.check_alive()
     }
 
     /// Zeroed device memory for any stream. When the value is dropped, the memory is freed after the work that is enqueued on
     /// any stream by then.
+    ///
+    /// # Errors
+    /// [`Error::OutOfDeviceMemory`], also beyond the budget; [`Error::Cuda`].
     pub fn allocate(&self, what: &'static str, bytes: usize) -> Result<DeviceMemory> {
         DeviceMemory::allocate(&self.device, None, what, bytes)
     }
 
     /// Zeroed device memory for work on `stream` alone. It is allocated and freed in the order of this stream, without waiting.
+    ///
+    /// # Errors
+    /// As [`Gpu::allocate`].
     pub fn allocate_on(&self, stream: &GpuStream, what: &'static str, bytes: usize) -> Result<DeviceMemory> {
         DeviceMemory::allocate(&self.device, Some(Arc::clone(stream.queue())), what, bytes)
     }
 
     /// As [`Gpu::allocate`], with undefined contents, which must be written before they are read.
+    ///
+    /// # Errors
+    /// As [`Gpu::allocate`].
     pub fn allocate_uninitialised(&self, what: &'static str, bytes: usize) -> Result<DeviceMemory> {
         DeviceMemory::allocate_uninitialised(&self.device, None, what, bytes)
     }
 
     /// As [`Gpu::allocate_on`], with undefined contents, which must be written before they are read.
+    ///
+    /// # Errors
+    /// As [`Gpu::allocate`].
     pub fn allocate_uninitialised_on(
         &self,
         stream: &GpuStream,
@@ -131,27 +155,43 @@ impl Gpu {
     }
 
     /// Page-locked host memory of `bytes` bytes, zeroed and usable with every device.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`]; [`Error::Cuda`].
     pub fn allocate_pinned(&self, what: &'static str, bytes: usize) -> Result<PinnedMemory> {
         PinnedMemory::allocate(&self.device, what, bytes)
     }
 
     /// The caller's device memory. The driver confirms that it is memory of this device and, if it knows the size, that it has
     /// `bytes` bytes. `release` is called exactly once: when the value is dropped, or now if the memory is refused.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] naming `argument` for memory that is not this device's, is managed, or is shorter;
+    /// [`Error::Cuda`].
     pub fn borrow(&self, argument: &str, address: u64, bytes: usize, release: Option<Release>) -> Result<DeviceMemory> {
         DeviceMemory::borrow(&self.device, argument, address, bytes, release)
     }
 
     /// A new stream, destroyed with its last clone.
+    ///
+    /// # Errors
+    /// [`Error::Cuda`].
     pub fn create_stream(&self) -> Result<GpuStream> {
         GpuStream::create(&self.device)
     }
 
     /// A new stream that waits for no other, not even for the legacy default stream. For work within one call.
+    ///
+    /// # Errors
+    /// [`Error::Cuda`].
     pub fn create_independent_stream(&self) -> Result<GpuStream> {
         GpuStream::create_independent(&self.device)
     }
 
     /// A stream for work that runs after the work that is enqueued on `stream` now, and beside its later work.
+    ///
+    /// # Errors
+    /// [`Error::Cuda`].
     pub fn side_of(&self, stream: &GpuStream) -> Result<SideStream> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let made = idle.map_or_else(|| self.create_independent_stream(), Ok)?;
@@ -160,6 +200,10 @@ impl Gpu {
     }
 
     /// A caller's `CUstream`, which stays the caller's.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for the per-thread default stream, for a number that is not a stream, and for a
+    /// stream of another context; [`Error::Cuda`].
     pub fn wrap_stream(&self, raw: u64) -> Result<GpuStream> {
         GpuStream::wrap(&self.device, raw)
     }

@@ -20,6 +20,9 @@ pub struct Staging {
 
 impl Staging {
     /// A zeroed buffer of `bytes` bytes, charged to `budget`, a budget of host memory.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`], also beyond the budget; [`Error::Cuda`].
     pub fn new(gpu: &Gpu, what: &'static str, bytes: usize, budget: &Arc<Budget>) -> Result<Self> {
         let charge = budget.charge_host(what, bytes)?;
         Ok(Self { gpu: gpu.clone(), pending: None, memory: gpu.allocate_pinned(what, bytes)?, _charge: charge })
@@ -31,6 +34,9 @@ impl Staging {
     }
 
     /// The contents. Waits until no copy uses them.
+    ///
+    /// # Errors
+    /// [`Error::Cuda`].
     pub fn contents(&mut self) -> Result<&mut [u8]> {
         if let Some(event) = &self.pending {
             event.synchronize()?;
@@ -41,6 +47,9 @@ impl Staging {
     }
 
     /// Enqueues a copy of the bytes from `from` on to `destination` at `offset`.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for bytes outside of the buffer or of `destination`; [`Error::Cuda`].
     pub fn upload(
         &mut self,
         stream: &GpuStream,
@@ -58,6 +67,9 @@ impl Staging {
     }
 
     /// Enqueues a copy of `bytes` bytes of `source` at `offset` to the bytes from `to` on.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for bytes outside of the buffer or of `source`; [`Error::Cuda`].
     pub fn download(
         &mut self,
         stream: &GpuStream,
@@ -119,6 +131,9 @@ pub struct StagingRing {
 
 impl StagingRing {
     /// `slots` buffers of `bytes` bytes each; two overlap packing with copying.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for no slots, and for slots of 0 bytes; as [`Staging::new`].
     pub fn new(gpu: &Gpu, what: &'static str, slots: usize, bytes: usize, budget: &Arc<Budget>) -> Result<Self> {
         if slots == 0 || bytes == 0 {
             return Err(Error::Internal("a staging ring without buffers".into()));
@@ -129,6 +144,9 @@ impl StagingRing {
 
     /// Uploads `bytes` bytes to `destination` at `offset`. `pack(k, part)` writes the bytes from the `k`-th on, while
     /// earlier parts are being copied.
+    ///
+    /// # Errors
+    /// Errors of `pack`; as [`Staging::upload`].
     pub fn upload(
         &mut self,
         stream: &GpuStream,
@@ -150,6 +168,9 @@ impl StagingRing {
 
     /// Downloads `bytes` bytes of `source` at `offset`; complete on return. `unpack(k, part)` reads the bytes from the
     /// `k`-th on, while later parts are being copied.
+    ///
+    /// # Errors
+    /// Errors of `unpack`; as [`Staging::download`].
     pub fn download(
         &mut self,
         stream: &GpuStream,

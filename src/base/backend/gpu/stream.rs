@@ -147,7 +147,10 @@ impl GpuStream {
         Ok(Self { queue: Queue::new(device, raw as CUstream, false)? })
     }
 
-    /// Waits until everything enqueued is done. Returns the error of work that failed.
+    /// Waits until everything enqueued is done.
+    ///
+    /// # Errors
+    /// [`Error::Cuda`], also for enqueued work that failed.
     pub fn synchronize(&self) -> Result<()> {
         let entered = self.queue.device.enter()?;
         // SAFETY: a handle of this device.
@@ -155,6 +158,9 @@ impl GpuStream {
     }
 
     /// Whether work goes to a graph instead of the device.
+    ///
+    /// # Errors
+    /// [`Error::Cuda`] if the device's context cannot be made current.
     pub fn is_captured(&self) -> Result<bool> {
         Ok(self.queue.device.enter()?.is_captured(self.queue.raw()))
     }
@@ -176,6 +182,9 @@ impl GpuStream {
     }
 
     /// Makes later work on this queue wait for the work that is enqueued on `other` now.
+    ///
+    /// # Errors
+    /// [`Error::Cuda`].
     pub fn wait_for(&self, other: &Self) -> Result<()> {
         if Arc::ptr_eq(&self.queue, &other.queue) {
             return Ok(());
@@ -185,11 +194,17 @@ impl GpuStream {
     }
 
     /// A mark after all work enqueued so far.
+    ///
+    /// # Errors
+    /// [`Error::Cuda`].
     pub fn record(&self) -> Result<Event> {
         self.mark(DISABLE_TIMING)
     }
 
     /// A mark that also records the time at which the work before it was done.
+    ///
+    /// # Errors
+    /// [`Error::Cuda`].
     pub fn record_time(&self) -> Result<Event> {
         self.mark(0)
     }
@@ -225,6 +240,9 @@ unsafe impl Sync for Event {}
 
 impl Event {
     /// Waits until the work before the mark is done.
+    ///
+    /// # Errors
+    /// [`Error::Cuda`], also for the work that failed.
     pub fn synchronize(&self) -> Result<()> {
         let entered = self.queue.device.enter()?;
         // SAFETY: a handle of this device.
@@ -265,6 +283,9 @@ impl Event {
     }
 
     /// Seconds from `earlier` to this mark, both made by [`GpuStream::record_time`]; waits for this one.
+    ///
+    /// # Errors
+    /// [`Error::Cuda`], also for marks without a time.
     pub fn seconds_since(&self, earlier: &Self) -> Result<f64> {
         self.synchronize()?;
         earlier.synchronize()?;
@@ -277,6 +298,9 @@ impl Event {
     }
 
     /// Makes later work on `stream`, which may be of another device, wait for the mark.
+    ///
+    /// # Errors
+    /// [`Error::Cuda`].
     pub fn make_wait(&self, stream: &GpuStream) -> Result<()> {
         let entered = stream.queue.device.enter()?;
         // SAFETY: a stream of this device, and a mark of any.

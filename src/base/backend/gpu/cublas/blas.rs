@@ -100,12 +100,18 @@ impl Blas {
 
     /// Makes later calls use `stream` and `workspace`, of at least [`Blas::workspace_bytes`]. The memory must stay allocated
     /// while enqueued work may use it.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for a workspace that is not aligned to 256 bytes; [`Error::Cuda`].
     pub fn use_workspace(&mut self, stream: &GpuStream, workspace: Region<'_>) -> Result<()> {
         let address = workspace.array("workspace of cuBLAS", workspace.bytes() / 256, 256)?;
         self.attach(stream, address, workspace.bytes())
     }
 
     /// Makes later calls use `stream`, which must have waited for the stream before. The workspace is kept.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] if the workspace is the caller's; [`Error::Cuda`].
     pub fn move_to(&mut self, stream: &GpuStream) -> Result<()> {
         match &self.workspace {
             _ if self.stream.raw() == stream.raw() => Ok(()),
@@ -131,6 +137,9 @@ impl Blas {
     }
 
     /// Sets the precision of later products of 32-bit numbers. It is [`Precision::Full`] at first.
+    ///
+    /// # Errors
+    /// [`Error::Cuda`].
     pub fn set_precision(&self, precision: Precision) -> Result<()> {
         let mode = match precision {
             Precision::Full => 0,
