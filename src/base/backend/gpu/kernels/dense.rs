@@ -28,6 +28,10 @@ fn same(what: &str, a: &View<'_>, b: &View<'_>) -> Result<()> {
 }
 
 /// `output = op(input)`, the transpose, the conjugate or both; input and output do not overlap.
+///
+/// # Errors
+/// [`Error::Internal`] for matrices whose shapes do not fit; as for every
+/// [launch](crate::backend::gpu::kernels#errors).
 pub fn place(
     dtype: DType,
     gpu: &Gpu,
@@ -65,6 +69,10 @@ pub fn place(
 
 /// Copies a matrix with elements of type `S` to one of type `T`, rounding to nearest; both are real or both complex. With
 /// `reverse` the last column comes first. From f32 to f32 it is [`place`] that copies.
+///
+/// # Errors
+/// [`Error::Internal`] for types without a kernel, and for matrices of different shapes; as for every
+/// [launch](crate::backend::gpu::kernels#errors).
 pub fn convert(
     from: DType,
     dtype: DType,
@@ -98,6 +106,9 @@ pub fn convert(
 }
 
 /// Multiplies column j by `factors[j]`, f64.
+///
+/// # Errors
+/// As for every [launch](crate::backend::gpu::kernels#errors).
 pub fn scale(dtype: DType, gpu: &Gpu, stream: &GpuStream, matrix: View<'_>, factors: Region<'_>) -> Result<()> {
     let parameters = DenseScaleParams {
         matrix: matrix.address_of(dtype, "matrix")?,
@@ -124,6 +135,9 @@ pub enum Reduction {
 }
 
 /// Reduces each column to one or two numbers.
+///
+/// # Errors
+/// As for every [launch](crate::backend::gpu::kernels#errors).
 pub fn columns(
     dtype: DType,
     gpu: &Gpu,
@@ -169,6 +183,10 @@ pub struct Draw {
 }
 
 /// Fills a matrix with random numbers: those of [`crate::dense::sketch`], bit for bit.
+///
+/// # Errors
+/// [`Error::NotSupported`] if the random matrix has more than 2^32 - 1 columns up to the last one here; as for every
+/// [launch](crate::backend::gpu::kernels#errors).
 pub fn fill(dtype: DType, gpu: &Gpu, stream: &GpuStream, matrix: View<'_>, draw: Draw) -> Result<()> {
     let last = u64::from(draw.first_column).checked_add(to_u64(matrix.cols));
     if last.is_none_or(|l| l > u64::from(u32::MAX)) {
@@ -196,6 +214,9 @@ pub fn fill(dtype: DType, gpu: &Gpu, stream: &GpuStream, matrix: View<'_>, draw:
 }
 
 /// Adds `shift` times the trace to the diagonal of a square matrix in f64.
+///
+/// # Errors
+/// [`Error::Internal`] for a matrix that is not square; as for every [launch](crate::backend::gpu::kernels#errors).
 pub fn shift(dtype: DType, gpu: &Gpu, stream: &GpuStream, matrix: View<'_>, shift: f64) -> Result<()> {
     let parameters =
         DenseShiftParams { matrix: square(dtype, &matrix)?, order: to_i64(matrix.rows), ld: to_i64(matrix.ld), shift };
@@ -216,6 +237,10 @@ pub struct UpperOutputs<'a> {
 }
 
 /// The upper triangle of the square `input` with elements of type `S`, zeros below it, as elements of type `T`.
+///
+/// # Errors
+/// [`Error::Internal`] for matrices that are not square or of different orders; as for every
+/// [launch](crate::backend::gpu::kernels#errors).
 pub fn upper(
     from: DType,
     dtype: DType,
@@ -244,6 +269,9 @@ pub fn upper(
 
 /// How sensitive each column of a triangle in f64 is: the norm of column j times that of row j of its inverse, both
 /// packed; entries below the triangle's diagonal are not read.
+///
+/// # Errors
+/// As for every [launch](crate::backend::gpu::kernels#errors).
 pub fn condition(
     dtype: DType,
     gpu: &Gpu,
@@ -267,6 +295,9 @@ pub fn condition(
 }
 
 /// `square = a I + b first + c square` for packed square matrices in f64.
+///
+/// # Errors
+/// As for every [launch](crate::backend::gpu::kernels#errors).
 pub fn polynomial(
     dtype: DType,
     gpu: &Gpu,
@@ -291,6 +322,9 @@ pub fn polynomial(
 }
 
 /// `output = input / sqrt(sums[0] + sums[1] + ...)` plus noise of size `noise` for packed square matrices in f64.
+///
+/// # Errors
+/// As for every [launch](crate::backend::gpu::kernels#errors).
 #[allow(clippy::too_many_arguments, reason = "the kernel's own arguments")]
 pub fn start(
     dtype: DType,

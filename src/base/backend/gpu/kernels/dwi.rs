@@ -69,6 +69,10 @@ pub struct Fit<'a> {
 
 impl Fit<'_> {
     /// Enqueues the fit of all T voxels; does not wait.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] for more than [`MAX_ENTRIES`] entries; [`Error::Internal`] for signals of another type;
+    /// as for every [launch](crate::backend::gpu::kernels#errors).
     pub fn run<T: Real>(&self, gpu: &Gpu, stream: &GpuStream) -> Result<()> {
         if self.entries > MAX_ENTRIES {
             let entries = self.entries;

@@ -50,6 +50,9 @@ pub struct Pass<'a> {
 }
 
 /// Reads a space once: takes components away, and forms those that are left.
+///
+/// # Errors
+/// As for every [launch](crate::backend::gpu::kernels#errors).
 pub fn pass(dtype: DType, gpu: &Gpu, stream: &GpuStream, pass: Pass<'_>) -> Result<()> {
     let pieces = pieces(pass.rows);
     let numbers = product("sums", &[parts(dtype), pass.count])?;
@@ -74,6 +77,9 @@ fn blocks(count: usize) -> Result<u32> {
 }
 
 /// Adds the pieces of `numbers` numbers in their order, times `factor`.
+///
+/// # Errors
+/// As for every [launch](crate::backend::gpu::kernels#errors).
 pub fn total(
     gpu: &Gpu,
     stream: &GpuStream,
@@ -115,6 +121,9 @@ pub struct Scale<'a> {
 }
 
 /// As [`Scale`] says.
+///
+/// # Errors
+/// As for every [launch](crate::backend::gpu::kernels#errors).
 pub fn scale(dtype: DType, gpu: &Gpu, stream: &GpuStream, scale: Scale<'_>) -> Result<()> {
     let parameters = LanczosScaleParams {
         from: scale.from.array("from", scale.rows, dtype.size())?,
@@ -145,6 +154,9 @@ pub const fn estimates(basis: usize) -> usize {
 }
 
 /// Blocks of steps on vectors of `rows` numbers; 0 where the kernel cannot take `columns` vectors.
+///
+/// # Errors
+/// As for every [launch](crate::backend::gpu::kernels#errors).
 pub fn step_blocks(dtype: DType, gpu: &Gpu, rows: usize, columns: usize) -> Result<usize> {
     let kernel = kernel(dtype, gpu, "step")?;
     let shared = step_shared(dtype, columns);
@@ -165,6 +177,9 @@ fn step_shared(dtype: DType, columns: usize) -> usize {
 }
 
 /// Bytes that `blocks` blocks need for the sums of steps in a space of `columns` vectors.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for sizes whose product overflows.
 pub fn step_workspace(dtype: DType, blocks: usize, columns: usize) -> Result<usize> {
     product("sums", &[16, step_numbers(dtype, columns), blocks])
 }
@@ -231,6 +246,11 @@ pub struct Watch<'a> {
 
 /// Subtracts the product's components along the earlier vectors, where reorthogonalization is due, and divides by the
 /// norm.
+///
+/// # Errors
+/// [`Error::Internal`] for column 0 with a record of the step before, and for a [`Watch`] that does not fit its space;
+/// [`Error::Cuda`] if the device does not hold all blocks at once; as for every
+/// [launch](crate::backend::gpu::kernels#errors).
 pub fn step(dtype: DType, gpu: &Gpu, stream: &GpuStream, step: Step<'_>) -> Result<()> {
     let array = |what: &str, region: Region<'_>| region.array(what, step.rows, dtype.size());
     let (column, three, [space, before, last, vector]) = match step.columns {
@@ -306,12 +326,18 @@ fn turn_shared(dtype: DType, (from, to): (usize, usize)) -> usize {
 }
 
 /// Whether [`turn`] takes `from` columns that become `to`.
+///
+/// # Errors
+/// As for every [launch](crate::backend::gpu::kernels#errors).
 pub fn turn_fits(dtype: DType, gpu: &Gpu, columns: (usize, usize)) -> Result<bool> {
     Ok(turn_shared(dtype, columns) <= kernel(dtype, gpu, "turn")?.most_shared())
 }
 
 /// The first `to` of `from` columns become all of these times `weights`, F64 and of complex numbers two each, column by
 /// column. False, and nothing is done, where the columns are more than the kernel takes.
+///
+/// # Errors
+/// [`Error::Internal`] if `to` is more than `from`; as for every [launch](crate::backend::gpu::kernels#errors).
 pub fn turn(
     dtype: DType,
     gpu: &Gpu,
@@ -343,12 +369,18 @@ pub fn turn(
 }
 
 /// Bytes of the workspace of [`orient`].
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for sizes whose product overflows.
 pub fn orient_workspace(count: usize) -> Result<usize> {
     product("peaks", &[8 * 4, size(c::LANCZOS_PEAKS), count])
 }
 
 /// Copies `count` columns to others, `stride` numbers apart, each turned so that its entry of largest modulus, the first of
 /// those that are about as large, is real and positive.
+///
+/// # Errors
+/// As for every [launch](crate::backend::gpu::kernels#errors).
 #[allow(clippy::too_many_arguments, reason = "the kernel's own arguments")]
 pub fn orient(
     dtype: DType,

@@ -20,6 +20,9 @@ pub struct Items<'a> {
 }
 
 /// `output = matrix * input` for each of `count` items; `matrix` is real [rows, columns], column-major.
+///
+/// # Errors
+/// As for every [launch](crate::backend::gpu::kernels#errors).
 pub fn linear<T: Real>(
     gpu: &Gpu,
     stream: &GpuStream,

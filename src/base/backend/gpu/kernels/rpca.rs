@@ -159,6 +159,10 @@ impl Panel<'_> {
     }
 
     /// X and Y from the matrix.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for a panel of more than [`MOST_ELEMENTS`] elements; as for every
+    /// [launch](crate::backend::gpu::kernels#errors).
     pub fn load(&self, dtype: DType, gpu: &Gpu, stream: &GpuStream, load: Load) -> Result<()> {
         let parameters = RpcaPassParams { x_scale: load.x_scale, y_scale: load.y_scale, ..self.parameters(dtype)? };
         let name = format!("purlin_rpca_load_{}", suffix_of(dtype)?);
@@ -166,6 +170,9 @@ impl Panel<'_> {
     }
 
     /// Enqueues an iteration's pass over the panel, which needs Y.
+    ///
+    /// # Errors
+    /// As [`Panel::load`]; [`Error::Internal`] without Y.
     pub fn update(&self, dtype: DType, gpu: &Gpu, stream: &GpuStream, update: &Update<'_>) -> Result<()> {
         let elements = self.fast * self.slow;
         if self.y.is_none() {

@@ -108,6 +108,11 @@ pub struct Convert<'a> {
 
 impl Convert<'_> {
     /// Enqueues the conversion to `dtype`; does not wait.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for complex entries and a real `dtype`; [`Error::NotSupported`] for entries in I64;
+    /// [`Error::Internal`] for lines that overlap, and for an output of another shape; as for every
+    /// [launch](crate::backend::gpu::kernels#errors).
     pub fn run(&self, dtype: DType, gpu: &Gpu, stream: &GpuStream) -> Result<()> {
         let Lines { inner, outer, .. } = self.source;
         let is_complex = matches!(self.dtype, DType::CF32 | DType::CF64);
@@ -175,6 +180,9 @@ fn chunk(over: Axis) -> usize {
 }
 
 /// Bytes that [`moments`] needs beside its records.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for sizes whose product overflows.
 pub fn moments_bytes(over: Axis, inner: usize, outer: usize) -> Result<usize> {
     let (elements, length) = if over == Axis::Inner { (inner, outer) } else { (outer, inner) };
     product("moments", &[RECORD * 8, length, elements.div_ceil(chunk(over))])
@@ -182,6 +190,9 @@ pub fn moments_bytes(over: Axis, inner: usize, outer: usize) -> Result<usize> {
 
 /// Joins the moments over an axis of some lines to those in `records`, which stand for `before` elements each; with 0
 /// they are not read. Sums of squares are those of the elements times `factor`, a power of two.
+///
+/// # Errors
+/// [`Error::Internal`] for lines that overlap; as for every [launch](crate::backend::gpu::kernels#errors).
 #[allow(clippy::too_many_arguments, reason = "the kernel's own arguments")]
 pub fn moments(
     dtype: DType,
@@ -264,6 +275,9 @@ pub struct Copying {
 }
 
 /// Copies a matrix of `rows` by `columns`. `from` and `to` may be the same, but may not overlap otherwise.
+///
+/// # Errors
+/// As for every [launch](crate::backend::gpu::kernels#errors).
 pub fn copy(
     dtype: DType,
     gpu: &Gpu,
@@ -296,6 +310,9 @@ pub fn copy(
 }
 
 /// The Hermitian matrix (of T) whose lower triangle, or the conjugate of which, is that of `source`, in double.
+///
+/// # Errors
+/// [`Error::NotSupported`] for an order over 65535; as for every [launch](crate::backend::gpu::kernels#errors).
 pub fn mirror(
     dtype: DType,
     gpu: &Gpu,
@@ -345,6 +362,9 @@ pub struct Compressed<'a> {
 }
 
 /// Y = A X for `width` vectors. X is row-major with `x_stride` elements from row to row, Y column-major.
+///
+/// # Errors
+/// As for every [launch](crate::backend::gpu::kernels#errors).
 pub fn sparse(
     dtype: DType,
     gpu: &Gpu,

@@ -30,6 +30,10 @@ pub(in crate::backend::gpu) fn trap(gpu: &Gpu, stream: &GpuStream) -> Result<()>
 
 /// Writes `scale * i + threads * (threads - 1) / 2`, modulo 2^32, to each of `count` numbers of 32 bits; the blocks have
 /// `shared` bytes of dynamic shared memory, at least 4 a thread.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for `shared` over 16 GB or too small for the threads, and for a `count` that is too
+/// large; as for every [launch](crate::backend::gpu::kernels#errors).
 pub fn selftest(
     gpu: &Gpu,
     stream: &GpuStream,

@@ -33,6 +33,9 @@ fn threads_for(items: usize) -> i32 {
 }
 
 /// Converts `count` tensors of `entries` entries.
+///
+/// # Errors
+/// As for every [launch](crate::backend::gpu::kernels#errors).
 pub fn convert<S: Real, D: Real>(
     gpu: &Gpu,
     stream: &GpuStream,
@@ -67,6 +70,9 @@ pub fn convert<S: Real, D: Real>(
 }
 
 /// Norms of `count` tensors: `kind` is one of the `NORM_*` constants, `multinomials` f64 `[U]`, `norms` real with a stride.
+///
+/// # Errors
+/// As for every [launch](crate::backend::gpu::kernels#errors).
 pub fn norm<T: Real>(
     gpu: &Gpu,
     stream: &GpuStream,
@@ -174,6 +180,10 @@ impl Cubes<'_> {
 }
 
 /// Unpacks tensors of `entries` entries; `map` is i32 `[places]`, the entry of each place.
+///
+/// # Errors
+/// [`Error::Internal`] for dense tensors without axes or with more than [`MAX_ORDER`]; as for every
+/// [launch](crate::backend::gpu::kernels#errors).
 pub fn to_full<T: Real>(
     gpu: &Gpu,
     stream: &GpuStream,
@@ -213,6 +223,9 @@ pub enum Packing<'a> {
 }
 
 /// Packs dense tensors into tensors of `entries` entries, or checks their symmetry.
+///
+/// # Errors
+/// As [`to_full`].
 pub fn from_full<T: Real>(
     gpu: &Gpu,
     stream: &GpuStream,

@@ -66,6 +66,11 @@ pub struct Backprojection<'a> {
 
 impl Backprojection<'_> {
     /// Adds the views. The bits do not depend on how the volume is cut into slabs, nor on the batches.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for images without the border or the alignment that the kernel needs, for slabs outside of
+    /// the volume or without their rows, and for `skip` with a plane of symmetry; [`Error::NotSupported`] for images of
+    /// more than 2^30 samples; as for every [launch](crate::backend::gpu::kernels#errors).
     pub fn run(&self, gpu: &Gpu, stream: &GpuStream) -> Result<()> {
         self.layout.check()?;
         let [nx, ny, nz] = self.size;

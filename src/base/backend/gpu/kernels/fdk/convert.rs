@@ -91,6 +91,9 @@ fn is_double(image: &Option<CountImage<'_>>) -> bool {
 
 impl Convert<'_> {
     /// Enqueues the conversion; does not wait.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for rows beyond the panel; as for every [launch](crate::backend::gpu::kernels#errors).
     pub fn run(&self, gpu: &Gpu, stream: &GpuStream) -> Result<()> {
         let elements = product("projections", &[self.columns, self.rows, self.views])?;
         if self.counts.is_some_and(|k| self.first_row + self.rows > k.panel_rows) {

@@ -42,6 +42,9 @@ pub struct Ellipsoids<'a> {
 
 impl Ellipsoids<'_> {
     /// Enqueues the projection of all views; does not wait.
+    ///
+    /// # Errors
+    /// As for every [launch](crate::backend::gpu::kernels#errors).
     pub fn run(&self, gpu: &Gpu, stream: &GpuStream) -> Result<()> {
         let pixels = product("projections", &[self.columns, self.rows, self.batch])?;
         let parameters = FdkEllipsoidsParams {

@@ -57,6 +57,9 @@ pub fn filter_numbers(
 }
 
 /// exp(-2 pi i k / length) for every k, real and imaginary parts by turns.
+///
+/// # Errors
+/// [`Error::OutOfMemory`].
 pub fn roots(length: usize) -> Result<Vec<f32>> {
     let mut roots = crate::alloc::with_capacity("roots of unity", 2 * length)?;
     for k in 0..length {
@@ -67,6 +70,9 @@ pub fn roots(length: usize) -> Result<Vec<f32>> {
 }
 
 /// Factors of the mirror image of a row's end, sample by sample.
+///
+/// # Errors
+/// [`Error::OutOfMemory`].
 pub fn falls(extrapolated: usize) -> Result<Vec<f32>> {
     let mut falls = crate::alloc::with_capacity("extrapolation", extrapolated)?;
     falls.extend((1..=extrapolated).map(|k| {
@@ -131,6 +137,11 @@ pub struct Filter<'a> {
 
 impl Filter<'_> {
     /// Enqueues the filter of all rows of the batch; does not wait.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] for a length that is not a power of two from 16 to [`MAX_LENGTH`]; [`Error::Internal`]
+    /// for rows that do not fit into the transforms, the panel or the images; as for every
+    /// [launch](crate::backend::gpu::kernels#errors).
     pub fn run(&self, gpu: &Gpu, stream: &GpuStream) -> Result<()> {
         self.layout.check()?;
         let l = &self.layout;

@@ -44,6 +44,9 @@ pub struct Store<'a> {
 
 impl Store<'_> {
     /// Enqueues the conversion of all slices; does not wait.
+    ///
+    /// # Errors
+    /// As for every [launch](crate::backend::gpu::kernels#errors).
     pub fn run(&self, gpu: &Gpu, stream: &GpuStream) -> Result<()> {
         let voxels = product("volume", &self.size)?;
         let [nx, ny, slices] = self.size.map(to_i64);

@@ -26,6 +26,10 @@ pub struct Vectors<'a> {
 /// Computes `finish` of A times `gathered` for `width` vectors; its x and y have rows of the strides given last, and it
 /// has no factors on the device and no third vector. Tiles have no more than [`block_entries`] entries, and partials
 /// hold `width` numbers a piece.
+///
+/// # Errors
+/// [`Error::Internal`] for a `finish` with factors on the device or a third vector, or with a shift or diagonal but
+/// without x; as for every [launch](crate::backend::gpu::kernels#errors).
 #[expect(clippy::too_many_arguments, reason = "a matrix, its shares and two blocks")]
 pub fn block(
     dtype: DType,
@@ -98,6 +102,9 @@ fn finished(
 }
 
 /// Computes `finish` of sums that are 0, for `rows` rows of `width` numbers, with strides as [`block`] has them.
+///
+/// # Errors
+/// As [`block`].
 pub fn rest_block(
     dtype: DType,
     gpu: &Gpu,

@@ -49,6 +49,10 @@ fn params(dtype: DType, a: &Rows<'_>, gathered: Region<'_>, finish: &Finish<'_>)
 /// Computes `finish` of A times `gathered`.
 ///
 /// `shares` must be those of the form and of this matrix; [`Form::Rows`] has none.
+///
+/// # Errors
+/// [`Error::Internal`] for a form without its shares, for lanes that are no power of two up to 32, and for a shift or
+/// diagonal in `finish` without x; as for every [launch](crate::backend::gpu::kernels#errors).
 #[allow(clippy::too_many_arguments, reason = "the kernel's own arguments")]
 pub fn multiply(
     dtype: DType,
@@ -102,6 +106,10 @@ pub fn multiply(
 }
 
 /// Computes `finish` of sums that are 0: nothing of a matrix is read.
+///
+/// # Errors
+/// [`Error::Internal`] for a shift or diagonal in `finish` without x; as for every
+/// [launch](crate::backend::gpu::kernels#errors).
 pub fn rest(dtype: DType, gpu: &Gpu, stream: &GpuStream, rows: usize, finish: &Finish<'_>) -> Result<()> {
     let finish = finish.params(dtype, rows)?;
     let p = SpmvParams { rows: to_i64(rows), lanes: 1, finish, ..SpmvParams::default() };

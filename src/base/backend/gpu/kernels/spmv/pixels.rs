@@ -26,6 +26,10 @@ pub struct Pixels<'a> {
 }
 
 /// Computes `finish` of W times `gathered`.
+///
+/// # Errors
+/// [`crate::error::Error::Internal`] for a shift or diagonal in `finish` without x; as for every
+/// [launch](crate::backend::gpu::kernels#errors).
 pub fn pixels(
     dtype: DType,
     gpu: &Gpu,

@@ -30,6 +30,9 @@ impl<'a> Strided<'a> {
 /// Number r of each of `width` vectors = number `list[r]` of those that they are made from, for `rows` of them.
 ///
 /// The list holds U32 below `rows`.
+///
+/// # Errors
+/// As for every [launch](crate::backend::gpu::kernels#errors).
 pub fn renumber(
     dtype: DType,
     gpu: &Gpu,
@@ -60,6 +63,9 @@ pub fn renumber(
 /// Number r of `to` = number `list[r]` of the `size` numbers of `from`, for `count` of them.
 ///
 /// The list holds U32 below `size`.
+///
+/// # Errors
+/// As for every [launch](crate::backend::gpu::kernels#errors).
 pub fn pick(
     dtype: DType,
     gpu: &Gpu,

@@ -77,6 +77,9 @@ impl Swept<'_> {
 }
 
 /// Counts the entries of each tile in each block of columns, and sums them: `totals`, U32, has the entries of each block.
+///
+/// # Errors
+/// As for every [launch](crate::backend::gpu::kernels#errors).
 pub fn count(gpu: &Gpu, stream: &GpuStream, a: &Rows<'_>, swept: &Swept<'_>, totals: Region<'_>) -> Result<()> {
     let p = swept.prepare(a, totals)?;
     let threads = c::SPMV_THREADS.unsigned_abs();
@@ -89,6 +92,9 @@ pub fn count(gpu: &Gpu, stream: &GpuStream, a: &Rows<'_>, swept: &Swept<'_>, tot
 }
 
 /// Puts the entries in their places, after [`count`]; `begins` says where each block of columns begins.
+///
+/// # Errors
+/// As for every [launch](crate::backend::gpu::kernels#errors).
 pub fn place(gpu: &Gpu, stream: &GpuStream, a: &Rows<'_>, swept: &Swept<'_>, begins: Region<'_>) -> Result<()> {
     let p = swept.prepare(a, begins)?;
     let grid = Grid::row(small("tiles", swept.count)?.unsigned_abs(), c::SPMV_THREADS.unsigned_abs(), swept.blocks * 8);
@@ -97,6 +103,9 @@ pub fn place(gpu: &Gpu, stream: &GpuStream, a: &Rows<'_>, swept: &Swept<'_>, beg
 }
 
 /// Values of the matrix in the order of the sweeps.
+///
+/// # Errors
+/// As for every [launch](crate::backend::gpu::kernels#errors).
 pub fn permute(
     dtype: DType,
     gpu: &Gpu,
@@ -122,6 +131,10 @@ pub fn collect_shared(dtype: DType, blocks: usize, capacity: usize) -> usize {
 }
 
 /// The two sweeps: products by columns, with `units` of them; then `finish` of their sums.
+///
+/// # Errors
+/// [`crate::error::Error::Internal`] for a shift or diagonal in `finish` without x; as for every
+/// [launch](crate::backend::gpu::kernels#errors).
 #[expect(clippy::too_many_arguments, reason = "the inputs of two kernels")]
 pub fn sweep(
     dtype: DType,

@@ -60,6 +60,10 @@ fn product_parameters<T: Real>(batch: &Batch<'_>, vectors: &Vectors<'_>, tables:
 }
 
 /// A x^power for power = m, m - 1 or m - 2: real [V, T], [n, V, T] or [n, n, V, T].
+///
+/// # Errors
+/// [`Error::Internal`] for another power; [`Error::NotSupported`] for an order over [`MAX_ORDER`] or a dimension over
+/// [`MAX_DIMENSION`]; as for every [launch](crate::backend::gpu::kernels#errors).
 pub fn products<T: Real>(
     gpu: &Gpu,
     stream: &GpuStream,
@@ -106,6 +110,10 @@ pub struct Classified<'a> {
 
 /// Residuals (real [V, T]), eigenvalues of the projected Hessian (real [n - 1, V, T]) and classes (I32 [V, T]) of
 /// given pairs; `values` is real [V, T].
+///
+/// # Errors
+/// [`Error::NotSupported`] for an order over [`MAX_ORDER`] or a dimension over [`MAX_DIMENSION`]; as for every
+/// [launch](crate::backend::gpu::kernels#errors).
 #[allow(clippy::too_many_arguments, reason = "a batch, its vectors and values, and where to")]
 pub fn classify<T: Real>(
     gpu: &Gpu,
@@ -157,6 +165,10 @@ pub struct Draw {
 }
 
 /// Draws unit vectors: real [n, V, T].
+///
+/// # Errors
+/// [`Error::NotSupported`] for a dimension over [`MAX_DIMENSION`]; as for every
+/// [launch](crate::backend::gpu::kernels#errors).
 pub fn draw_starts<T: Real>(gpu: &Gpu, stream: &GpuStream, draw: &Draw, output: Region<'_>) -> Result<()> {
     if draw.dimension > MAX_DIMENSION {
         let problem = format!("starts: dimension {}, at most {MAX_DIMENSION} on a GPU", draw.dimension);

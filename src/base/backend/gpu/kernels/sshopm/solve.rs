@@ -128,6 +128,10 @@ impl Solve<'_> {
 
     /// Solves and selects pairs (or, with a limit of 0 pairs, only writes the starts' results) in one kernel of
     /// dimension 3.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for an order and dimension without a fused kernel, for more starts or pairs than it takes,
+    /// for a trace, and for pairs by Newton's method; as for every [launch](crate::backend::gpu::kernels#errors).
     pub fn fused<T: Real>(&self, gpu: &Gpu, stream: &GpuStream) -> Result<()> {
         let (b, s) = (&self.batch, &self.settings);
         let (v, k) = (self.starts.count, self.pairs.limit);
@@ -164,6 +168,11 @@ impl Solve<'_> {
     }
 
     /// Runs the starts in the general kernel; writes their results and the status, selects nothing.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] for an order over [`MAX_ORDER`] or a dimension over [`MAX_DIMENSION`];
+    /// [`Error::Internal`] without tables, and for a transform; as for every
+    /// [launch](crate::backend::gpu::kernels#errors).
     pub fn general<T: Real>(&self, gpu: &Gpu, stream: &GpuStream) -> Result<()> {
         let b = &self.batch;
         self.check_general()?;
@@ -180,6 +189,11 @@ impl Solve<'_> {
 
     /// Turns the starts' results into at most `found_limit` distinct pairs. `morse` (I32 `[T]`) gets the sum of
     /// (-1)^index over the nondegenerate ones. `scratch` allocates in the order of the stream.
+    ///
+    /// # Errors
+    /// As [`Solve::general`]; [`Error::Internal`] for missing values, vectors, residuals or status of the starts;
+    /// [`Error::NotSupported`] for more than [`SELECT_MAX_STARTS`] starts or [`SELECT_MAX_PAIRS`] pairs, and for a
+    /// `found_limit` below that of the pairs; [`Error::OutOfDeviceMemory`].
     pub fn select<T: Real>(
         &self,
         gpu: &Gpu,

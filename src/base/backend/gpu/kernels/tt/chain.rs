@@ -54,6 +54,9 @@ fn chain_shared(dtype: DType, form: Form, edge: usize) -> usize {
 }
 
 /// Whether a form of the chain kernel takes ranks up to `rank` on this device.
+///
+/// # Errors
+/// As for every [launch](crate::backend::gpu::kernels#errors).
 pub fn chain_fits(dtype: DType, gpu: &Gpu, form: Form, rank: usize) -> Result<bool> {
     let (letter, _, most, _) = form.figures();
     if rank > most {
@@ -122,6 +125,11 @@ fn chain(
 }
 
 /// Pairs `first .. first + pairs` of every product in the tables, a block each, to `results`: product by product.
+///
+/// # Errors
+/// [`Error::Internal`] for pairs beyond those of the boundary, a sweep that does not fit the tables, ranks that `form`
+/// does not take, and a careful sweep of tables without keys; as for every
+/// [launch](crate::backend::gpu::kernels#errors).
 #[allow(clippy::too_many_arguments, reason = "the kernel's own arguments")]
 pub fn chain_pairs(
     dtype: DType,
@@ -150,6 +158,11 @@ pub fn chain_pairs(
 }
 
 /// Both environments of the first product in the tables at bond `sweep.middle`, `stride` elements apart, and their states.
+///
+/// # Errors
+/// [`Error::Internal`] for a sweep without a middle, a `stride` shorter than an environment, a sweep that does not fit
+/// the tables, ranks that `form` does not take, and a careful sweep of tables without keys; as for every
+/// [launch](crate::backend::gpu::kernels#errors).
 #[allow(clippy::too_many_arguments, reason = "the kernel's own arguments")]
 pub fn chain_ends(
     dtype: DType,

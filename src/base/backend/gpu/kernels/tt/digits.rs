@@ -84,6 +84,10 @@ fn stages(kernel: &Kernel) -> Result<usize> {
 /// those of f32 numbers relative to the norms of the rows of op(A) and columns of op(B); where one of them holds a
 /// number that is not finite, C holds NaN. `workspace` holds the digits: it grows, and the next product on the same
 /// stream uses it again.
+///
+/// # Errors
+/// [`Error::Internal`] for shapes that do not fit and for sums without terms; [`Error::NotSupported`] if the GPU has
+/// too little shared memory; [`Error::OutOfDeviceMemory`]; as for every [launch](crate::backend::gpu::kernels#errors).
 pub fn multiply(
     gpu: &Gpu,
     stream: &GpuStream,

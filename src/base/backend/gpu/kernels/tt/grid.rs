@@ -13,6 +13,9 @@ use crate::scalar::DType;
 use crate::shape::to_i64;
 
 /// Work space of [`grid`]: elements of an environment and of a product, the largest of all sites.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for sizes whose product overflows.
 pub fn grid_strides(sites: &[Site]) -> Result<(usize, usize)> {
     let (mut environment, mut products) = (1, 1);
     for site in sites {
@@ -41,6 +44,11 @@ pub struct GridSpace<'a> {
 
 /// The environments of bond values `pair` of the first product in the tables, by all of the device. `wide` takes larger
 /// tiles; it is ignored where they do not fit.
+///
+/// # Errors
+/// [`Error::Internal`] for a pair beyond those of the boundary, a sweep that does not fit the tables, cores without
+/// addresses of their own, and a careful sweep of tables without keys; [`Error::NotSupported`] if the GPU does not run
+/// enough blocks at once; as for every [launch](crate::backend::gpu::kernels#errors).
 #[allow(clippy::too_many_arguments, reason = "the kernel's own arguments")]
 pub fn grid(
     dtype: DType,

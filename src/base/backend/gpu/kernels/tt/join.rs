@@ -11,6 +11,9 @@ use crate::shape::to_i64;
 
 /// Partial sums, [`sum_blocks`] of them, of `left[j] * right[j]`, or of `left[j]` alone. With `places` (as
 /// [`super::grid()`] leaves them) each environment is one of two, `stride` elements apart.
+///
+/// # Errors
+/// As for every [launch](crate::backend::gpu::kernels#errors).
 #[allow(clippy::too_many_arguments, reason = "the kernel's own arguments")]
 pub fn join(
     dtype: DType,

@@ -12,6 +12,9 @@ use crate::scalar::DType;
 use crate::shape::{to_i64, to_u64};
 
 /// Factor and exponent of a state for an environment of `count` elements.
+///
+/// # Errors
+/// As for every [launch](crate::backend::gpu::kernels#errors).
 pub fn measure(
     dtype: DType,
     gpu: &Gpu,
@@ -63,6 +66,9 @@ pub struct Factors {
 
 /// The factors of both products of a site, for an environment of `count` elements that has just been made: that of the first
 /// to the beginning of `state`, that of the other to `second`, which takes 16 bytes.
+///
+/// # Errors
+/// [`Error::Internal`] for cores without keys; as for every [launch](crate::backend::gpu::kernels#errors).
 #[allow(clippy::too_many_arguments, reason = "the kernel's own arguments")]
 pub fn factors(
     dtype: DType,
@@ -152,6 +158,10 @@ impl Edge<'_> {
 }
 
 /// F[b, p, a] behind the first core; `state` is 0 and stays so, but for the exponent where there are keys.
+///
+/// # Errors
+/// [`Error::Internal`] for no pairs, pairs beyond those of the boundary, and cores without keys; as for every
+/// [launch](crate::backend::gpu::kernels#errors).
 pub fn begin(
     dtype: DType,
     gpu: &Gpu,
@@ -171,6 +181,9 @@ pub fn begin(
 }
 
 /// A result for each pair, of F[b, p, a] before the last core, of which `state` has the factor.
+///
+/// # Errors
+/// As [`begin`].
 pub fn end(
     dtype: DType,
     gpu: &Gpu,

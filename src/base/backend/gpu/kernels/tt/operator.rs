@@ -33,6 +33,9 @@ pub(super) unsafe fn start<P: Parameters>(
 }
 
 /// A core (left, n, right) times 2^-`exponent`, with its bonds exchanged if `mirror`; with `widen` the input is real.
+///
+/// # Errors
+/// As for every [launch](crate::backend::gpu::kernels#errors).
 #[allow(clippy::too_many_arguments, reason = "the kernel's own arguments")]
 pub fn turn(
     dtype: DType,
@@ -103,6 +106,9 @@ impl Terms {
     }
 
     /// Bytes that [`Terms::enqueued`] needs for `terms` terms of `count` columns.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for sizes whose product overflows; [`Error::Internal`] for a sum that does.
     pub fn enqueued_bytes(count: usize, terms: usize) -> Result<usize> {
         let words = product("terms", &[terms, 3])?.checked_add(count + 1);
         product("terms", &[words.ok_or_else(|| Error::Internal(format!("{terms} terms")))?, 8])
@@ -138,6 +144,10 @@ const TERMS: &str = "terms of an operator";
 
 /// U[c, to, p, f] = sum over the terms (q, j) of `to` of value T[c, q, p, j, f], times `alpha`, an element in a field of 16
 /// bytes, if there is one. Sizes: c, q, p, j, f.
+///
+/// # Errors
+/// [`Error::Internal`] for terms beyond the slots or ket indices of the input; as for every
+/// [launch](crate::backend::gpu::kernels#errors).
 #[allow(clippy::too_many_arguments, reason = "the kernel's own arguments")]
 pub fn gather(
     dtype: DType,
@@ -178,6 +188,9 @@ fn many(count: usize) -> [u32; 3] {
 }
 
 /// Largest |re| or |im| of the slots before `split` and of the others; NaN if there is one. Waits.
+///
+/// # Errors
+/// As [`find_peaks`]; [`Error::OutOfDeviceMemory`].
 pub fn peaks(
     dtype: DType,
     gpu: &Gpu,
@@ -200,6 +213,9 @@ pub fn peaks(
 pub const KEYS: usize = 16;
 
 /// The same to keys that are 0.
+///
+/// # Errors
+/// As for every [launch](crate::backend::gpu::kernels#errors).
 pub fn find_peaks(
     dtype: DType,
     gpu: &Gpu,
@@ -222,6 +238,9 @@ pub fn find_peaks(
 }
 
 /// Multiplies the slots before `split` and the others by powers of two.
+///
+/// # Errors
+/// As for every [launch](crate::backend::gpu::kernels#errors).
 pub fn shift(
     dtype: DType,
     gpu: &Gpu,
@@ -250,6 +269,9 @@ pub fn shift(
 }
 
 /// sum over a and c of L[a, q, c] R[a, q, c] for each slot q of L; R has as many slots or one. Waits.
+///
+/// # Errors
+/// As [`find_sums`]; [`Error::OutOfMemory`]; [`Error::OutOfDeviceMemory`].
 pub fn meet(
     dtype: DType,
     gpu: &Gpu,
@@ -276,12 +298,19 @@ pub fn meet(
 }
 
 /// Partial sums of each slot where environments meet.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for sizes whose product overflows.
 pub fn meet_blocks(bra: usize, columns: usize) -> Result<usize> {
     let each = product("environment", &[bra, columns])?;
     Ok(if each == 0 { 0 } else { over(each)[0] as usize })
 }
 
 /// The partial sums, [`meet_blocks`] pairs of numbers for each slot of L, slot by slot.
+///
+/// # Errors
+/// [`Error::Internal`] for slots of R that are neither one nor those of L; [`Error::NotSupported`] for more than 65535
+/// slots; as for every [launch](crate::backend::gpu::kernels#errors).
 pub fn find_sums(
     dtype: DType,
     gpu: &Gpu,

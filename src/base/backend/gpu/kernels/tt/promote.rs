@@ -10,6 +10,9 @@ use crate::scalar::Real;
 use crate::shape::to_i64;
 
 /// Complex numbers with the given real parts.
+///
+/// # Errors
+/// As for every [launch](crate::backend::gpu::kernels#errors).
 pub fn promote<R: Real>(
     gpu: &Gpu,
     stream: &GpuStream,

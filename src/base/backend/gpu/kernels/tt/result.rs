@@ -27,6 +27,9 @@ pub fn one(dtype: DType) -> [i64; 2] {
 }
 
 /// Writes words to device memory in stream order. They travel with the launches, of which a graph keeps a copy.
+///
+/// # Errors
+/// As for every [launch](crate::backend::gpu::kernels#errors).
 pub fn store(gpu: &Gpu, stream: &GpuStream, words: &[i64], to: Region<'_>) -> Result<()> {
     let kernel = gpu.kernel("tt_result", "purlin_tt_store")?;
     let first = to.array("words", words.len(), 8)?;
@@ -65,6 +68,9 @@ pub struct Spoilt {
 }
 
 /// Adds up results as the kernels for whole products leave them, into [`NUMBERS`] numbers.
+///
+/// # Errors
+/// As for every [launch](crate::backend::gpu::kernels#errors).
 pub fn sum_terms(
     gpu: &Gpu,
     stream: &GpuStream,
@@ -95,6 +101,9 @@ pub fn sum_terms(
 
 /// Makes the exponent of the state `to` the sum of those of `states`, each times its weight; beyond 2^62 it ends there. At
 /// most [`WEIGHTS`] of them.
+///
+/// # Errors
+/// [`Error::Internal`] for more weights; as for every [launch](crate::backend::gpu::kernels#errors).
 pub fn weigh(gpu: &Gpu, stream: &GpuStream, states: Region<'_>, weights: &[u64], to: Region<'_>) -> Result<()> {
     let mut held = [0; WEIGHTS];
     held.get_mut(..weights.len())

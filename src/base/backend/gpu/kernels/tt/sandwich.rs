@@ -22,6 +22,9 @@ pub struct CoreKeys {
 
 impl CoreKeys {
     /// Bytes of device memory that [`CoreKeys::find`] needs for `count` cores.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for sizes whose product overflows.
     pub fn bytes(count: usize) -> Result<usize> {
         product("cores", &[count, 3 * 8])
     }
@@ -32,6 +35,9 @@ impl CoreKeys {
     }
 
     /// Enqueues the search in cores of numbers or of parts of such, in memory of the caller.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`]; as for every [launch](crate::backend::gpu::kernels#errors).
     pub fn find<R: Scalar>(gpu: &Gpu, stream: &GpuStream, cores: &[Region<'_>], space: Region<'_>) -> Result<Self> {
         let count = cores.len();
         let mut words = alloc::filled("cores of a train", 3 * count, 0i64)?;
@@ -79,6 +85,10 @@ impl CoreKeys {
 }
 
 /// 1 where a boundary's environment has it, for pairs from `first` on; elsewhere it is 0 already.
+///
+/// # Errors
+/// [`Error::Internal`] for pairs beyond those of the boundary; as for every
+/// [launch](crate::backend::gpu::kernels#errors).
 pub fn boundary(
     dtype: DType,
     gpu: &Gpu,
@@ -120,6 +130,9 @@ pub struct Ready<'a> {
 }
 
 /// Makes an environment of `count` elements ready for a step: (bra, slots, split) as for [`super::operator::shift`].
+///
+/// # Errors
+/// [`Error::Internal`] for a core without a key; as for every [launch](crate::backend::gpu::kernels#errors).
 pub fn ready(
     dtype: DType,
     gpu: &Gpu,
@@ -148,6 +161,9 @@ pub fn ready(
 
 /// The terms of both groups from partial sums, of which the first `split` of `count` pairs of numbers are the first group's.
 /// `exponents` are those of the groups on both sides, and `known` is added to them.
+///
+/// # Errors
+/// [`Error::Internal`] if `split` is more than `count`; as for every [launch](crate::backend::gpu::kernels#errors).
 pub fn collect(
     gpu: &Gpu,
     stream: &GpuStream,
@@ -177,6 +193,9 @@ pub fn collect(
 }
 
 /// `numerator` over a real `denominator`, all of [`result::NUMBERS`] numbers.
+///
+/// # Errors
+/// As for every [launch](crate::backend::gpu::kernels#errors).
 pub fn quotient(
     gpu: &Gpu,
     stream: &GpuStream,

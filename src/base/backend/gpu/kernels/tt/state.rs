@@ -15,6 +15,9 @@ const STATE_WORDS: usize = STATE_BYTES / 8;
 const EXPONENT: usize = 3;
 
 /// Multiplies an environment by the factor of a state.
+///
+/// # Errors
+/// As for every [launch](crate::backend::gpu::kernels#errors).
 pub fn scale(
     dtype: DType,
     gpu: &Gpu,
@@ -34,6 +37,9 @@ pub fn scale(
 }
 
 /// The exponents of `count` states. Waits.
+///
+/// # Errors
+/// [`crate::error::Error::OutOfMemory`]; as [`Gpu::load_numbers`].
 pub fn exponents(gpu: &Gpu, stream: &GpuStream, states: &DeviceMemory, count: usize) -> Result<Vec<i64>> {
     let what = "exponents of a contraction";
     let mut words = alloc::filled(what, count * STATE_WORDS, 0i64)?;

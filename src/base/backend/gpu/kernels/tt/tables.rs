@@ -192,6 +192,9 @@ impl<'a> Tables<'a> {
     }
 
     /// Bytes that [`Tables::enqueued`] needs for trains of `d` cores.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for sizes whose product overflows.
     pub fn enqueued_bytes(d: usize) -> Result<usize> {
         // Shapes, addresses and numbers of the trains; sizes and keys of the cores.
         super::super::product("cores", &[d, 11 * 8])?
@@ -200,6 +203,10 @@ impl<'a> Tables<'a> {
     }
 
     /// Finds the largest number of each core, for the kernels that scale by it.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for cores without addresses of their own; [`Error::OutOfMemory`];
+    /// [`Error::OutOfDeviceMemory`]; as for every [launch](crate::backend::gpu::kernels#errors).
     pub fn measure(&mut self, dtype: DType, gpu: &Gpu, stream: &GpuStream) -> Result<()> {
         if self.keys.is_some() {
             return Ok(());

@@ -8,6 +8,10 @@ use crate::error::{Error, Result};
 use crate::shape::to_i64;
 
 /// Writes f32 numbers as `high` + `low`, packed matrices of the same shape.
+///
+/// # Errors
+/// [`Error::Internal`] for parts that are not packed or of another shape; as for every
+/// [launch](crate::backend::gpu::kernels#errors).
 pub fn split(gpu: &Gpu, stream: &GpuStream, numbers: View<'_>, [high, low]: [View<'_>; 2]) -> Result<()> {
     let (rows, cols) = (numbers.rows, numbers.cols);
     for part in [&high, &low] {
