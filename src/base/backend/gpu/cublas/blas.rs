@@ -180,6 +180,11 @@ impl Blas {
 
     compiled_here! {
         /// C = alpha op(A) op(B) + beta C, in stream order. With beta = 0 C is not read.
+        ///
+        /// # Errors
+        /// [`Error::Internal`] for shapes that do not fit, and for memory that is too short; [`Error::InvalidArgument`]
+        /// for memory that is not aligned to its elements; [`Error::NotSupported`] for sizes that the library does not
+        /// take; [`Error::Cuda`].
         pub fn multiply<T: Scalar>(
             &self: Blas,
             alpha: f64,
@@ -241,6 +246,9 @@ impl Blas {
 
     compiled_here! {
         /// [`Blas::multiply`] with scalars in device memory, in stream order like the matrices. Each is aligned to 16 bytes.
+        ///
+        /// # Errors
+        /// As [`Blas::multiply`].
         pub fn multiply_by<T: Scalar>(
             &self: Blas,
             scalars: Scalars<'_>,
@@ -297,6 +305,9 @@ impl Blas {
 
     compiled_here! {
         /// [`Blas::multiply_by`] for each of `count` matrices.
+        ///
+        /// # Errors
+        /// As [`Blas::multiply`]; [`Error::Internal`] for matrices C that overlap.
         pub fn multiply_all_by<T: Scalar>(
             &self: Blas,
             scalars: Scalars<'_>,
