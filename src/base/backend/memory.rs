@@ -49,6 +49,9 @@ unsafe impl Sync for HostMemory {}
 
 impl HostMemory {
     /// Zeroed memory of purlin's own, charged to `budget`.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`], the budget's limit included.
     #[cfg_attr(feature = "fault-injection", track_caller)]
     pub fn allocate(what: &'static str, bytes: usize, budget: &Arc<Budget>) -> Result<Self> {
         let charge = budget.charge_host(what, bytes)?;
@@ -120,6 +123,9 @@ impl HostMemory {
     }
 
     /// The memory as elements to write.
+    ///
+    /// # Errors
+    /// As [`HostMemory::as_slice`].
     pub fn as_mut_slice<T: Element>(&mut self) -> Result<&mut [T]> {
         let count = self.count::<T>()?;
         // SAFETY: as above, and `&mut self` makes this the only access.
@@ -178,7 +184,10 @@ impl Memory {
         }
     }
 
-    /// The host memory, or [`Error::NotSupported`] naming `argument`.
+    /// The host memory.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] naming `argument` for device memory.
     #[inline]
     pub fn host(&self, argument: &str) -> Result<&HostMemory> {
         match self {
@@ -187,7 +196,10 @@ impl Memory {
         }
     }
 
-    /// The host memory to write to, or [`Error::NotSupported`] naming `argument`.
+    /// The host memory to write to.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] naming `argument` for device memory.
     #[inline]
     pub fn host_mut(&mut self, argument: &str) -> Result<&mut HostMemory> {
         match self {
@@ -196,7 +208,10 @@ impl Memory {
         }
     }
 
-    /// The device memory, or [`Error::NotSupported`] naming `argument`.
+    /// The device memory.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] naming `argument` for host memory.
     #[inline]
     pub fn device(&self, argument: &str) -> Result<&DeviceMemory> {
         match self {
@@ -205,7 +220,10 @@ impl Memory {
         }
     }
 
-    /// The device memory to write to, or [`Error::NotSupported`] naming `argument`.
+    /// The device memory to write to.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] naming `argument` for host memory.
     #[inline]
     pub fn device_mut(&mut self, argument: &str) -> Result<&mut DeviceMemory> {
         match self {

@@ -54,6 +54,9 @@ impl<'a> View<'a> {
     }
 
     /// The part from (`row`, `column`) on with the given rows and columns.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for a part outside of the matrix, and for a matrix that its memory does not hold.
     pub fn part<T: Element>(&self, from: (usize, usize), size: (usize, usize)) -> Result<Self> {
         self.part_of(T::DTYPE.size(), from, size)
     }
@@ -77,11 +80,17 @@ impl<'a> View<'a> {
     }
 
     /// Columns `from .. from + count`.
+    ///
+    /// # Errors
+    /// As [`View::part`].
     pub fn columns<T: Element>(&self, from: usize, count: usize) -> Result<Self> {
         self.part::<T>((0, from), (self.rows, count))
     }
 
     /// Rows `from .. from + count`.
+    ///
+    /// # Errors
+    /// As [`View::part`].
     pub fn rows<T: Element>(&self, from: usize, count: usize) -> Result<Self> {
         self.part::<T>((from, 0), (count, self.cols))
     }
