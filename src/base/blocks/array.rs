@@ -45,7 +45,10 @@ impl ArrayInfo {
         self.elements() * self.number.size()
     }
 
-    /// Refuses other sizes, naming the argument.
+    /// Refuses other sizes.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] naming `argument`.
     pub fn expect_dims(&self, argument: &str, dims: &[usize]) -> Result<()> {
         if self.dims == dims {
             return Ok(());
@@ -94,6 +97,9 @@ impl Block {
     }
 
     /// Refuses a box that does not lie in the array.
+    ///
+    /// # Errors
+    /// [`Error::Internal`].
     pub fn check(&self, info: &ArrayInfo) -> Result<()> {
         let inside = self.axes == info.dims.len()
             && (0..self.axes).all(|a| self.first[a].checked_add(self.count[a]).is_some_and(|e| e <= info.dims[a]));
@@ -106,6 +112,9 @@ impl Block {
 
     /// Calls `run(offset in the array, offset in the packed block, length)`, in elements, for every contiguous run of
     /// the box, in the order of the array.
+    ///
+    /// # Errors
+    /// The first error of `run`, which ends the calls.
     pub fn for_runs(&self, dims: &[usize], mut run: impl FnMut(usize, usize, usize) -> Result<()>) -> Result<()> {
         if self.elements() == 0 {
             return Ok(());

@@ -23,6 +23,9 @@ pub fn read_error(path: &Path, what: &str, file: &File, needed: u64, error: &std
 }
 
 /// Fault point: a test can make a file operation fail here.
+///
+/// # Errors
+/// [`Error::Io`] if a test asks for it.
 #[cfg(feature = "fault-injection")]
 #[track_caller]
 pub fn file_fault(path: &Path, what: &'static str) -> Result<()> {
@@ -33,6 +36,9 @@ pub fn file_fault(path: &Path, what: &'static str) -> Result<()> {
 }
 
 /// Fault point: nothing without the feature.
+///
+/// # Errors
+/// None: only a build with the feature has faults.
 #[cfg(not(feature = "fault-injection"))]
 #[inline(always)]
 pub fn file_fault(_: &Path, _: &'static str) -> Result<()> {

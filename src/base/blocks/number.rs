@@ -48,7 +48,10 @@ impl Number {
         matches!(self, Self::Cf32 | Self::Cf64)
     }
 
-    /// Refuses complex numbers, naming the argument.
+    /// Refuses complex numbers.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] naming `argument`.
     pub fn expect_real(self, argument: &str) -> Result<Self> {
         if self.is_complex() {
             let name = self.dtype().name();

@@ -30,7 +30,8 @@ fn timed<R>(total: &mut Duration, work: impl FnOnce() -> Result<R>) -> Result<R>
 
 /// Calls `work` for items 0 to `items` - 1. `read` reads them ahead into `buffers`, on a separate thread.
 ///
-/// The first error of any stage ends the run and is returned; the other stage stops at its next item.
+/// # Errors
+/// The first error of either stage, after which the other stage stops at its next item; as [`team::beside`].
 pub fn read_ahead<B: Send>(
     items: usize,
     buffers: Vec<B>,
@@ -86,6 +87,9 @@ fn drain<B>(
 ///
 /// `body` gets a [`Writer`], from which it takes a buffer, fills it, and submits it. Returns the result of `body` when
 /// everything is written, with the time of writing.
+///
+/// # Errors
+/// The error of `write`, else that of `body`; as [`team::beside`].
 pub fn write_behind<B: Send, R>(
     buffers: Vec<B>,
     mut write: impl FnMut(usize, &mut B) -> Result<()> + Send,
@@ -126,11 +130,17 @@ pub struct Writer<B> {
 
 impl<B> Writer<B> {
     /// A free buffer. Waits if all are being written.
+    ///
+    /// # Errors
+    /// The error of a write that failed; [`Error::Internal`] if the writing thread has ended.
     pub fn buffer(&self) -> Result<B> {
         self.free.recv().map_err(|_| Error::Internal("the writing thread is gone".into()))?
     }
 
     /// Passes a filled buffer to the writer.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] if the writing thread has ended.
     pub fn submit(&self, item: usize, buffer: B) -> Result<()> {
         self.full.send((item, buffer)).map_err(|_| Error::Internal("the writing thread is gone".into()))
     }

@@ -99,12 +99,18 @@ impl ProvisionalFile {
     }
 
     /// Writes at a byte of the file.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
     pub fn write_at(&self, data: &[u8], place: u64) -> Result<()> {
         file_fault(&self.path, "write")?;
         without_size_signal(|| self.file.write_all_at(data, place)).map_err(|e| io_error(&self.partial, "write", &e))
     }
 
     /// Sets the size of the file, which is zero where nothing was written.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
     pub fn set_size(&self, bytes: u64) -> Result<()> {
         file_fault(&self.path, "set the size")?;
         without_size_signal(|| self.file.set_len(bytes)).map_err(|e| io_error(&self.path, "set the size", &e))

@@ -151,6 +151,9 @@ const LONGEST_STEM: usize = 200;
 
 /// Creates a file for reading and writing in `folder` under an unpredictable name that begins with `stem`. Neither an
 /// existing file nor a symbolic link is ever opened.
+///
+/// # Errors
+/// As the system says.
 pub fn create_unnamed(folder: &Path, stem: &OsStr, mode: u32) -> io::Result<(File, PathBuf)> {
     let stem = &stem.as_bytes()[..stem.len().min(LONGEST_STEM)];
     let mut tries = 0u32;

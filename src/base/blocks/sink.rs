@@ -17,13 +17,22 @@ pub trait Sink: Send {
     fn info(&self) -> &ArrayInfo;
 
     /// Writes a block from `data`, packed with the first axis fastest, in the machine's byte order.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for a block outside of the array; [`Error::Io`]; errors of the caller's function.
     fn write(&mut self, block: &Block, data: &[u8]) -> Result<()>;
 
     /// Makes the written array final. A sink that is dropped before this leaves no output.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
     fn finish(&mut self) -> Result<()>;
 
     /// Sets the spacing and the origin, in mm, one number an axis, before the first block. Formats that can store them
     /// do so, unless the creator of the sink gave other values.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
     fn place(&mut self, _spacing: &[f64], _origin: &[f64]) -> Result<()> {
         Ok(())
     }
@@ -64,6 +73,9 @@ pub struct HostSink<'a> {
 
 impl<'a> HostSink<'a> {
     /// The array over `data`, which must have at least the bytes of all elements.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] if `data` is shorter.
     pub fn new(info: ArrayInfo, data: &'a mut [u8]) -> Result<Self> {
         if data.len() < info.bytes() {
             return Err(Error::Internal(format!("{} bytes for an array of {}", data.len(), info.bytes())));
@@ -106,6 +118,9 @@ const SWAPPED: usize = 1 << 14;
 
 impl FileSink {
     /// A file whose elements begin behind `header`.
+    ///
+    /// # Errors
+    /// As [`FileSink::create_at`].
     pub fn create(path: &Path, header: &[u8], endianness: Endianness, info: ArrayInfo) -> Result<Self> {
         let sink = Self::create_at(path, crate::shape::to_u64(header.len()), endianness, info)?;
         sink.file.write_at(header, 0)?;
@@ -113,12 +128,19 @@ impl FileSink {
     }
 
     /// Replaces the header by another, which must not be shorter, before any element is written.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
     pub fn replace_header(&mut self, header: &[u8]) -> Result<()> {
         self.offset = crate::shape::to_u64(header.len());
         self.file.write_at(header, 0)
     }
 
     /// A file whose elements begin at byte `offset`, behind zeros.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for a file of more than 2^63 - 1 bytes; as [`ProvisionalFile::create`];
+    /// [`Error::OutOfMemory`].
     pub fn create_at(path: &Path, offset: u64, endianness: Endianness, info: ArrayInfo) -> Result<Self> {
         // Sizes of files are signed numbers of 64 bits.
         let bytes = crate::shape::to_u64(info.bytes());

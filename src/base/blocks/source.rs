@@ -40,6 +40,9 @@ pub struct HostSource<'a> {
 
 impl<'a> HostSource<'a> {
     /// The array over `data`, which must hold all its elements.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] if `data` is shorter.
     pub fn new(info: ArrayInfo, data: &'a [u8]) -> Result<Self> {
         if data.len() < info.bytes() {
             return Err(Error::Internal(format!("{} bytes for an array of {}", data.len(), info.bytes())));
