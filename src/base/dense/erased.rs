@@ -63,15 +63,27 @@ pub trait Operations {
     fn shape(&self, m: &Dense) -> (usize, usize);
 
     /// [`Algebra::zeros`].
+    ///
+    /// # Errors
+    /// As there.
     fn zeros(&mut self, what: &'static str, rows: usize, cols: usize) -> Result<Dense>;
 
     /// [`Algebra::upload`] of a packed `Vec` of the element type.
+    ///
+    /// # Errors
+    /// As there; as [`erased::of`] for `data`.
     fn upload(&mut self, what: &'static str, rows: usize, cols: usize, data: &dyn Value) -> Result<Dense>;
 
     /// [`Algebra::copy_columns`].
+    ///
+    /// # Errors
+    /// As there; as [`Dense::of`].
     fn copy_columns(&mut self, source: &Dense, from: usize, count: usize, target: &mut Dense, to: usize) -> Result<()>;
 
     /// [`Algebra::multiply`].
+    ///
+    /// # Errors
+    /// As there; as [`Dense::of`].
     #[allow(clippy::too_many_arguments, reason = "the field's own signature")]
     fn multiply(
         &mut self,
@@ -85,15 +97,27 @@ pub trait Operations {
     ) -> Result<()>;
 
     /// [`Algebra::scale_columns`].
+    ///
+    /// # Errors
+    /// As there; as [`Dense::of`].
     fn scale_columns(&mut self, m: &mut Dense, factors: &[f64]) -> Result<()>;
 
     /// [`Algebra::norm2`].
+    ///
+    /// # Errors
+    /// As there; as [`Dense::of`].
     fn norm2(&mut self, m: &Dense) -> Result<f64>;
 
     /// [`Algebra::column_norms`].
+    ///
+    /// # Errors
+    /// As there; as [`Dense::of`].
     fn column_norms(&mut self, m: &Dense) -> Result<Vec<f64>>;
 
     /// [`Algebra::svd`].
+    ///
+    /// # Errors
+    /// As there; as [`Dense::of`].
     fn svd(&mut self, a: &Dense) -> Result<Svd<Dense>>;
 }
 

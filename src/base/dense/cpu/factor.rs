@@ -21,6 +21,9 @@ fn with_stack<R>(context: &Context, need: StackReq, work: impl FnOnce(&mut MemSt
 
 compiled_here! {
     /// `serial::cholesky` with its working memory, which is charged to nobody.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
     pub fn cholesky<T: Scalar>(a: MatMut<'_, T>) -> Result<bool> = cholesky_of;
 }
 
@@ -30,6 +33,9 @@ fn cholesky_of<T: Scalar>(a: MatMut<'_, T>) -> Result<bool> {
 
 compiled_here! {
     /// `serial::reflect` with its working memory.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`], the context's limit included.
     pub fn reflect<T: Scalar>(
         context: &Context,
         a: MatMut<'_, T>,
@@ -119,6 +125,9 @@ fn divide<T: Scalar>(context: &Context, x: MatMut<'_, T>, l: Mat<'_, T::Wide>) -
 
 compiled_here! {
     /// One step of CholeskyQR, see [`crate::dense::Algebra::cholesky_step`].
+    ///
+    /// # Errors
+    /// As there.
     pub fn cholesky_step<T: Scalar>(
         context: &Context,
         x: &mut CpuMatrix<T>,
@@ -173,6 +182,9 @@ fn cholesky_step_of<T: Scalar>(
 
 compiled_here! {
     /// X = Q R, see [`crate::dense::Algebra::householder`].
+    ///
+    /// # Errors
+    /// As there.
     pub fn householder<T: Scalar>(
         context: &Context,
         x: &mut CpuMatrix<T>,
@@ -228,6 +240,9 @@ fn upper<T: Scalar>(from: Mat<'_, T>, mut to: MatMut<'_, T>) {
 
 compiled_here! {
     /// The thin singular value decomposition, see [`crate::dense::Algebra::svd`]; in double precision for every type.
+    ///
+    /// # Errors
+    /// As there.
     pub fn svd<T: Scalar>(context: &Context, a: &CpuMatrix<T>) -> Result<Svd<CpuMatrix<T>>> = svd_of;
 }
 
@@ -335,6 +350,9 @@ fn square_svd<T: Scalar<Wide = T>>(
 
 compiled_here! {
     /// Eigenvalues and eigenvectors, see [`crate::dense::Algebra::eigen`]; in double precision for every type.
+    ///
+    /// # Errors
+    /// As there.
     pub fn eigen<T: Scalar>(context: &Context, a: &CpuMatrix<T>) -> Result<(Vec<f64>, CpuMatrix<T>)> = eigen_of;
 }
 

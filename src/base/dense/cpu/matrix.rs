@@ -27,12 +27,19 @@ pub struct CpuMatrix<T> {
 
 impl<T: Scalar> CpuMatrix<T> {
     /// A zeroed matrix, charged to `budget` until it is dropped.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`], the budget's limit included; [`Error::InvalidArgument`] if the number of bytes
+    /// overflows.
     pub fn zeros(what: &'static str, rows: usize, cols: usize, budget: &Arc<Budget>) -> Result<Self> {
         let bytes = product(what, product(what, rows, cols)?, size_of::<T>())?;
         Ok(Self { memory: HostMemory::allocate(what, bytes, budget)?, rows, cols, element: PhantomData })
     }
 
     /// The same elements as a matrix of another shape.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for another number of elements; [`Error::InvalidArgument`] if their number overflows.
     pub fn reshaped(self, rows: usize, cols: usize) -> Result<Self> {
         if product("matrix", rows, cols)? != self.rows * self.cols {
             let shape = self.shape();
@@ -57,27 +64,42 @@ impl<T: Scalar> CpuMatrix<T> {
     }
 
     /// The entries, column by column.
+    ///
+    /// # Errors
+    /// As [`HostMemory::as_slice`].
     pub fn slice(&self) -> Result<&[T]> {
         self.memory.as_slice()
     }
 
     /// The entries to write, column by column.
+    ///
+    /// # Errors
+    /// As [`HostMemory::as_mut_slice`].
     pub fn slice_mut(&mut self) -> Result<&mut [T]> {
         self.memory.as_mut_slice()
     }
 
     /// A view of the matrix.
+    ///
+    /// # Errors
+    /// As [`HostMemory::as_slice`].
     pub fn view(&self) -> Result<Mat<'_, T>> {
         Ok(Mat::from_columns(self.memory.as_slice()?, self.rows, self.cols))
     }
 
     /// A view of the matrix to write.
+    ///
+    /// # Errors
+    /// As [`HostMemory::as_mut_slice`].
     pub fn view_mut(&mut self) -> Result<MatMut<'_, T>> {
         let (rows, cols) = (self.rows, self.cols);
         Ok(MatMut::from_columns(self.memory.as_mut_slice()?, rows, cols))
     }
 
     /// Refuses a matrix that holds numbers that are not finite.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`] naming `what`.
     pub fn check_finite(&self, context: &Context, what: &str) -> Result<()> {
         let values = self.slice()?;
         let finite = context.pool().run(|| values.par_chunks(1 << 14).all(|p| p.iter().all(|x| is_finite(*x))));

@@ -38,6 +38,9 @@ pub fn working_elements(rows: usize, cols: usize, depth: usize) -> usize {
 
 compiled_here! {
     /// C = alpha A B, or with [`Accum::Add`] C += alpha A B, by all threads of the pool. Must not be called on one of them.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Internal`] for matrices that do not fit; [`crate::error::Error::OutOfMemory`].
     pub fn multiply<T: Scalar>(
         context: &Context,
         alpha: f64,
@@ -61,6 +64,9 @@ fn multiply_of<T: Scalar>(
 
 compiled_here! {
     /// C = alpha A B as by [`multiply`]. `cancel` ends it between two tasks, unless they divide the inner dimension.
+    ///
+    /// # Errors
+    /// As [`multiply`]; [`crate::error::Error::Cancelled`].
     pub fn multiply_watched<T: Scalar>(
         context: &Context,
         alpha: f64,

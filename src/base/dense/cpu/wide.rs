@@ -25,6 +25,9 @@ type Load<'a, W> = &'a (dyn Fn(usize, &mut [W]) + Sync);
 compiled_here! {
     /// Left singular vectors, m-by-m, and singular values, not increasing, of the packed m-by-n matrix A. Singular
     /// values may have errors that are small compared with `delta`. They are NaN if A has numbers that are not finite.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Internal`] for another number of elements; as [`factor::svd`].
     pub fn left_vectors<T: Scalar>(
         context: &Context,
         a: &[T],
@@ -232,6 +235,9 @@ impl<W: Scalar> Stack<W> {
 
 compiled_here! {
     /// U^H A for a packed A.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Internal`] for sizes that do not fit; [`crate::error::Error::OutOfMemory`].
     pub fn project<T: Scalar>(
         context: &Context,
         u: &CpuMatrix<T>,
@@ -257,6 +263,10 @@ fn project_of<T: Scalar>(
 
 compiled_here! {
     /// C = alpha A B^H into packed memory, which a cancel of the context ends with a part of C written.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Internal`] for sizes that do not fit; [`crate::error::Error::Cancelled`];
+    /// [`crate::error::Error::OutOfMemory`].
     pub fn product_to<T: Scalar>(
         context: &Context,
         alpha: f64,

@@ -101,11 +101,17 @@ impl GpuAlgebra {
     }
 
     /// A matrix with undefined contents, which must be written before it is read.
+    ///
+    /// # Errors
+    /// As [`GpuMatrix::uninitialised`].
     pub fn uninitialised<T: Scalar>(&self, what: &'static str, rows: usize, cols: usize) -> Result<GpuMatrix<T>> {
         GpuMatrix::uninitialised(&self.gpu, &self.stream, what, rows, cols)
     }
 
     /// A copy of `like` in the type `S`.
+    ///
+    /// # Errors
+    /// As [`GpuAlgebra::uninitialised`]; errors of the device.
     pub fn converted<T: Scalar, S: Scalar>(
         &self,
         what: &'static str,
@@ -130,6 +136,9 @@ impl GpuAlgebra {
 
     compiled_here! {
         /// Sums of the squares of the columns of `m`.
+        ///
+        /// # Errors
+        /// Out of memory; errors of the device.
         pub fn column_sums<T: Scalar>(
             &self: GpuAlgebra,
             m: View<'_>,
@@ -145,6 +154,9 @@ impl GpuAlgebra {
 
     compiled_here! {
         /// Real and imaginary part of the first entry of largest modulus of each column of `m`.
+        ///
+        /// # Errors
+        /// Out of memory; errors of the device.
         pub fn peaks<T: Scalar>(&self: GpuAlgebra, m: View<'_>) -> Result<Vec<(f64, f64)>> = GpuAlgebra::peaks_of;
     }
 
@@ -159,6 +171,9 @@ impl GpuAlgebra {
 
     compiled_here! {
         /// Euclidean norms of the columns of `m`, without overflow or underflow of intermediate results.
+        ///
+        /// # Errors
+        /// Out of memory; errors of the device.
         pub fn norms<T: Scalar>(&self: GpuAlgebra, m: View<'_>) -> Result<Vec<f64>> = GpuAlgebra::norms_of;
     }
 
@@ -188,6 +203,9 @@ impl GpuAlgebra {
 
     compiled_here! {
         /// Random numbers for a view whose first entry is entry (`first_row`, `first_column`) of the sketch.
+        ///
+        /// # Errors
+        /// Errors of the device.
         pub fn draw<T: Scalar>(
             &self: GpuAlgebra,
             m: View<'_>,

@@ -61,6 +61,9 @@ impl GpuAlgebra {
 
     compiled_here! {
         /// G = X^H X + beta G, both triangles, in double precision.
+        ///
+        /// # Errors
+        /// [`Error::Internal`] for sizes that do not fit; out of memory; errors of the device.
         pub fn gram_add<T: Scalar>(
             &mut self: GpuAlgebra,
             x: View<'_>,
@@ -97,6 +100,9 @@ impl GpuAlgebra {
     compiled_here! {
         /// R with G + shift tr(G) I = R^H R, which is also written to `r`; `None` if there is none to working precision. Consumes
         /// G. Waits for the stream.
+        ///
+        /// # Errors
+        /// [`Error::Internal`] for sizes that do not fit; out of memory; errors of the device.
         pub fn cholesky<T: Scalar>(
             &mut self: GpuAlgebra,
             g: GpuMatrix<T::Wide>,
@@ -181,6 +187,9 @@ impl GpuAlgebra {
     }
 
     /// Q = X R^-1 into `q`, which does not overlap X, by the inverse of R.
+    ///
+    /// # Errors
+    /// As [`Blas::multiply`](crate::backend::gpu::Blas::multiply).
     pub fn divide_to<T: Scalar>(&self, x: View<'_>, divisor: &Divisor<T>, q: View<'_>) -> Result<()> {
         let (plain, inverse) = (Transpose::Plain, divisor.inverse.view());
         self.blas.multiply::<T>(1.0, x, plain, inverse, plain, 0.0, q)
@@ -188,6 +197,9 @@ impl GpuAlgebra {
 
     compiled_here! {
         /// X := X R^-1 by substitution, which is stable for any R.
+        ///
+        /// # Errors
+        /// [`Error::Internal`] for sizes that do not fit; out of memory; errors of the device.
         pub fn divide<T: Scalar>(
             &self: GpuAlgebra,
             x: View<'_>,

@@ -17,18 +17,28 @@ pub struct GpuMatrix<T> {
 
 impl<T: Element> GpuMatrix<T> {
     /// A zeroed matrix, allocated and freed in the order of `stream`.
+    ///
+    /// # Errors
+    /// [`Error::OutOfDeviceMemory`], the context's limit included; [`Error::InvalidArgument`] if the number of bytes
+    /// overflows; errors of the device.
     pub fn zeros(gpu: &Gpu, stream: &GpuStream, what: &'static str, rows: usize, cols: usize) -> Result<Self> {
         let memory = gpu.allocate_on(stream, what, Self::size(what, rows, cols)?)?;
         Ok(Self { memory, rows, cols, element: PhantomData })
     }
 
     /// A matrix with undefined contents, which must be written before it is read.
+    ///
+    /// # Errors
+    /// As [`GpuMatrix::zeros`].
     pub fn uninitialised(gpu: &Gpu, stream: &GpuStream, what: &'static str, rows: usize, cols: usize) -> Result<Self> {
         let memory = gpu.allocate_uninitialised_on(stream, what, Self::size(what, rows, cols)?)?;
         Ok(Self { memory, rows, cols, element: PhantomData })
     }
 
     /// A matrix in the first bytes of `memory`, which must be large enough.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for too little memory; [`Error::InvalidArgument`] if the number of bytes overflows.
     pub fn from_memory(memory: DeviceMemory, rows: usize, cols: usize) -> Result<Self> {
         if Self::size("matrix", rows, cols)? > memory.bytes() {
             return Err(Error::Internal(format!("{rows} x {cols} elements in {} bytes", memory.bytes())));

@@ -19,27 +19,51 @@ pub trait Columns<T: Scalar> {
     fn shape(&self, x: &Self::X) -> (usize, usize);
 
     /// A zeroed matrix with the rows of `x` and `width` columns.
+    ///
+    /// # Errors
+    /// Out of memory; errors of the backend.
     fn create(&mut self, x: &Self::X, width: usize) -> Result<Self::X>;
 
     /// Fills a matrix with random numbers, from column `first_column` of the sketch on.
+    ///
+    /// # Errors
+    /// Errors of the backend.
     fn fill(&mut self, x: &mut Self::X, sketch: &Sketch, first_column: u32) -> Result<()>;
 
     /// Y = alpha X M + beta Y.
+    ///
+    /// # Errors
+    /// Out of memory; errors of the backend.
     fn multiply(&mut self, alpha: f64, x: &Self::X, m: &Small<T, Self>, beta: f64, y: &mut Self::X) -> Result<()>;
 
     /// X := X M for a square M.
+    ///
+    /// # Errors
+    /// Out of memory; errors of the backend.
     fn transform(&mut self, x: &mut Self::X, m: &Small<T, Self>) -> Result<()>;
 
     /// C = X^H Y, in a fixed order of summation.
+    ///
+    /// # Errors
+    /// Out of memory; errors of the backend.
     fn cross(&mut self, x: &Self::X, y: &Self::X, c: &mut Small<T, Self>) -> Result<()>;
 
     /// Euclidean norms of the columns.
+    ///
+    /// # Errors
+    /// Out of memory; errors of the backend.
     fn norms(&mut self, x: &Self::X) -> Result<Vec<f64>>;
 
     /// [`Algebra::cholesky_step`].
+    ///
+    /// # Errors
+    /// As there.
     fn cholesky_step(&mut self, x: &mut Self::X, shift: f64, r: &mut Small<T, Self>) -> Result<Step>;
 
     /// [`Algebra::householder`]; `false` if it is not supported, and then nothing was done.
+    ///
+    /// # Errors
+    /// As there.
     fn householder(&mut self, x: &mut Self::X, r: &mut Small<T, Self>) -> Result<bool>;
 }
 
