@@ -22,6 +22,9 @@ pub enum IndexType {
 
 impl IndexType {
     /// The type of `code`, which must be one of the two integer element types.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] naming `argument` for another type, and for the value of none.
     pub fn from_code(argument: &str, code: i32) -> Result<Self> {
         match DType::from_code(argument, code)? {
             DType::I32 => Ok(Self::I32),

@@ -28,6 +28,10 @@ pub struct Matrix {
 
 impl Matrix {
     /// A packed dense matrix of zeros, in memory that purlin owns.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for a matrix of more than 2^63 bytes; [`Error::NotSupported`] for device memory of a
+    /// context on the CPU; out of memory, the context's limit included; errors of the device.
     pub fn create(
         context: &Arc<Context>,
         dtype: DType,
@@ -44,6 +48,9 @@ impl Matrix {
     }
 
     /// Layout of a dense matrix with leading dimension `ld`, at least the length of a column (of a row if row-major).
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for an `ld` that is too small, and for a matrix that spans more than 2^63 bytes.
     pub fn dense_layout(dtype: DType, order: Order, rows: usize, cols: usize, ld: usize) -> Result<Layout> {
         let (least, name, strides) = match order {
             Order::ColumnMajor => (rows, "rows", [1, ld]),
@@ -57,6 +64,9 @@ impl Matrix {
     }
 
     /// A dense matrix over existing memory, which must hold `layout.extent()` elements.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for too little memory, and for a layout without two dimensions.
     pub fn from_memory(
         context: &Arc<Context>,
         dtype: DType,
@@ -139,6 +149,9 @@ impl Matrix {
     }
 
     /// Refuses other sizes than `rows` x `cols`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] naming `argument`.
     pub fn expect_size(&self, argument: &str, rows: usize, cols: usize) -> Result<()> {
         if (self.rows, self.cols) == (rows, cols) {
             return Ok(());
@@ -147,11 +160,17 @@ impl Matrix {
     }
 
     /// Refuses another element type than `dtype`.
+    ///
+    /// # Errors
+    /// As [`DType::expect`].
     pub fn expect_dtype(&self, argument: &str, dtype: DType) -> Result<()> {
         self.dtype.expect(argument, dtype)
     }
 
     /// Refuses a matrix of another context.
+    ///
+    /// # Errors
+    /// As [`Context::expect_own`].
     pub fn expect_context(&self, argument: &str, context: &Context) -> Result<()> {
         context.expect_own(argument, &self.context)
     }

@@ -51,6 +51,9 @@ pub enum Indices<'a> {
 
 impl<'a> Indices<'a> {
     /// The indices in `memory`, whose type is `kind`.
+    ///
+    /// # Errors
+    /// As [`HostMemory::as_slice`].
     #[inline]
     pub fn new(memory: &'a HostMemory, kind: IndexType) -> Result<Self> {
         Ok(match kind {
@@ -104,6 +107,9 @@ pub struct Rows<'a> {
 
 impl<'a> Rows<'a> {
     /// The rows of `csr`, whose arrays were checked when it was made.
+    ///
+    /// # Errors
+    /// As [`Indices::new`].
     #[inline]
     pub fn new(csr: &'a Csr) -> Result<Self> {
         let parts = csr.parts();
