@@ -39,6 +39,10 @@ pub fn copy(context: &Context, queue: Option<&Stream>, source: &Tensor, destinat
 }
 
 /// [`copy()`] of checked memory; `from` and `to` have the same dimensions.
+///
+/// # Errors
+/// [`Error::NotSupported`] for strided device memory; [`Error::Cancelled`] while the host copies; out of memory; errors
+/// of the device.
 pub fn copy_memory(
     context: &Context,
     queue: Option<&GpuStream>,
@@ -50,6 +54,9 @@ pub fn copy_memory(
 }
 
 /// [`copy_memory`] between arrays that begin at the given elements of their memories.
+///
+/// # Errors
+/// As [`copy_memory`].
 pub fn copy_parts(
     context: &Context,
     queue: Option<&GpuStream>,

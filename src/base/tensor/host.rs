@@ -30,6 +30,9 @@ impl<'a> HostInput<'a> {
     }
 
     /// [`HostInput::new`] for an optional argument.
+    ///
+    /// # Errors
+    /// As [`HostInput::new`].
     pub fn optional(queue: Option<&GpuStream>, argument: &str, tensor: Option<&'a Tensor>) -> Result<Option<Self>> {
         tensor.map(|t| Self::new(queue, argument, t)).transpose()
     }
@@ -72,6 +75,9 @@ impl<'a> HostOutput<'a> {
     }
 
     /// [`HostOutput::new`] for an optional argument.
+    ///
+    /// # Errors
+    /// As [`HostOutput::new`].
     pub fn optional(argument: &'static str, target: Option<&'a mut Tensor>) -> Result<Option<Self>> {
         target.map(|t| Self::new(argument, t)).transpose()
     }
@@ -82,6 +88,9 @@ impl<'a> HostOutput<'a> {
     }
 
     /// Copies the written elements to a device target, in the order of `queue`.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for a device target without a queue; errors of the device.
     pub fn finish(self, queue: Option<&GpuStream>) -> Result<()> {
         let Self { argument, target, copy: Some(copy) } = self else { return Ok(()) };
         let context = std::sync::Arc::clone(&target.context);

@@ -22,6 +22,9 @@ pub const MAX_ORDER: usize = 1 << 20;
 
 impl Symmetric {
     /// A checked pair: order at least 2, dimension at least 1, no more than [`MAX_PACKED`] packed entries.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for other pairs, and for an order above [`MAX_ORDER`].
     pub fn new(order: i64, dimension: i64) -> Result<Self> {
         let order = crate::shape::size("order", order, 2)?;
         if order > MAX_ORDER {

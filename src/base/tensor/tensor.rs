@@ -27,6 +27,10 @@ pub struct Tensor {
 
 impl Tensor {
     /// A zeroed tensor that owns its memory.
+    ///
+    /// # Errors
+    /// As [`Layout::packed`]; [`Error::NotSupported`] for device memory of a context on the CPU; out of memory, the
+    /// context's limit included; errors of the device.
     pub fn create(
         context: &Arc<Context>,
         dtype: DType,
@@ -41,6 +45,9 @@ impl Tensor {
     }
 
     /// A host vector that owns its memory, with the elements of `list`.
+    ///
+    /// # Errors
+    /// As [`Tensor::create`].
     pub fn from_list<T: Element>(context: &Arc<Context>, list: &[T]) -> Result<Self> {
         let mut made = Self::create(context, T::DTYPE, Location::Host, Order::ColumnMajor, &[list.len()])?;
         made.view_mut::<T>("tensor")?.data()[..list.len()].copy_from_slice(list);
@@ -101,6 +108,9 @@ impl Tensor {
 
     /// A zeroed batch of symmetric tensors that owns its memory. Each tensor's entries are contiguous (`ColumnMajor`),
     /// or each entry's tensors are (`RowMajor`).
+    ///
+    /// # Errors
+    /// As [`Symmetric::batch_layout`] and [`Tensor::create`].
     pub fn create_symmetric(
         context: &Arc<Context>,
         dtype: DType,
@@ -117,6 +127,10 @@ impl Tensor {
     }
 
     /// A tensor over existing memory, which must hold `layout.extent()` elements.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for too little memory, and for a symmetric batch whose first dimension is not the packed
+    /// count.
     pub fn from_memory(
         context: &Arc<Context>,
         dtype: DType,
@@ -195,6 +209,9 @@ impl Tensor {
     }
 
     /// Refuses a tensor that may not be written to.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for a tensor that was borrowed read-only, and for elements that overlap.
     pub fn check_writable(&self, argument: &str) -> Result<()> {
         if self.read_only {
             return Err(Error::invalid(argument, "was borrowed read-only and cannot be written to"));
@@ -208,13 +225,19 @@ impl Tensor {
         Ok(())
     }
 
-    /// Order and dimension, or an error that names the argument of a dense tensor.
+    /// Order and dimension of the tensors of a symmetric batch.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] naming `argument` for a dense tensor.
     pub fn expect_symmetric(&self, argument: &str) -> Result<Symmetric> {
         self.symmetric
             .ok_or_else(|| Error::invalid(argument, "is a dense tensor, a batch of symmetric tensors is needed"))
     }
 
     /// Refuses other dimensions than `dims`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] naming `argument`.
     pub fn expect_dims(&self, argument: &str, dims: &[usize]) -> Result<()> {
         if self.dims() == dims {
             return Ok(());
@@ -223,22 +246,35 @@ impl Tensor {
     }
 
     /// Refuses another element type than `dtype`.
+    ///
+    /// # Errors
+    /// As [`DType::expect`].
     pub fn expect_dtype(&self, argument: &str, dtype: DType) -> Result<()> {
         self.dtype.expect(argument, dtype)
     }
 
     /// Refuses a tensor of another context.
+    ///
+    /// # Errors
+    /// As [`Context::expect_own`].
     pub fn expect_context(&self, argument: &str, context: &Context) -> Result<()> {
         context.expect_own(argument, &self.context)
     }
 
     /// The elements of a host tensor, for reading.
+    ///
+    /// # Errors
+    /// As [`Tensor::expect_dtype`]; [`Error::NotSupported`] for device memory; [`Error::InvalidArgument`] for memory
+    /// that is not aligned as `T` needs.
     pub fn view<T: Element>(&self, argument: &str) -> Result<View<'_, T>> {
         self.expect_dtype(argument, T::DTYPE)?;
         Ok(View::new(self.memory.host(argument)?.as_slice()?, &self.layout))
     }
 
     /// The elements of a host tensor, for writing.
+    ///
+    /// # Errors
+    /// As [`Tensor::view`] and [`Tensor::check_writable`].
     pub fn view_mut<T: Element>(&mut self, argument: &str) -> Result<ViewMut<'_, T>> {
         self.expect_dtype(argument, T::DTYPE)?;
         self.check_writable(argument)?;

@@ -17,6 +17,9 @@ pub struct Monomials {
 
 impl Monomials {
     /// An iterator before the first tuple.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
     pub fn new(shape: Symmetric) -> Result<Self> {
         let tuple = alloc::filled("index tuple", shape.order, 0)?;
         Ok(Self { dimension: shape.dimension, tuple, rank: 0, count: shape.count() })
@@ -80,6 +83,9 @@ pub struct Ranks {
 
 impl Ranks {
     /// The table of a shape.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`]; [`Error::InvalidArgument`] if the size of the table overflows.
     pub fn new(shape: Symmetric) -> Result<Self> {
         let Symmetric { order, dimension } = shape;
         let size = crate::shape::product("order", order, dimension + 1)?;
@@ -129,6 +135,9 @@ pub fn multinomial(tuple: &[usize]) -> Result<i64> {
 
 /// Entry of the identity E (E x^m = |x|^m) at a nondecreasing tuple of even length: ((m/2)!/prod (k_i/2)!)/mult(k) where
 /// all exponents are even, else 0.
+///
+/// # Errors
+/// As [`multinomial`]; [`Error::OutOfMemory`].
 pub fn identity_entry(tuple: &[usize]) -> Result<f64> {
     let mut half = Vec::new();
     alloc::refusable(|| half.try_reserve_exact(tuple.len() / 2))
@@ -143,6 +152,10 @@ pub fn identity_entry(tuple: &[usize]) -> Result<f64> {
 }
 
 /// Index tuples [order x U], column-major, 0-based.
+///
+/// # Errors
+/// [`Error::Internal`] for an `out` of another length; [`Error::OutOfMemory`]; [`Error::InvalidArgument`] if the size
+/// of the table overflows.
 pub fn indices(shape: Symmetric, out: &mut [i64]) -> Result<()> {
     fill(shape, shape.order, out, |tuple, column| {
         for (o, i) in column.iter_mut().zip(tuple) {
@@ -153,6 +166,9 @@ pub fn indices(shape: Symmetric, out: &mut [i64]) -> Result<()> {
 }
 
 /// Exponents [dimension x U], column-major: how often each index occurs in the tuple.
+///
+/// # Errors
+/// As [`indices`].
 pub fn exponents(shape: Symmetric, out: &mut [i64]) -> Result<()> {
     fill(shape, shape.dimension, out, |tuple, column| {
         column.fill(0);
@@ -162,6 +178,9 @@ pub fn exponents(shape: Symmetric, out: &mut [i64]) -> Result<()> {
 }
 
 /// Writes the multinomial coefficients of the U packed entries to `out`.
+///
+/// # Errors
+/// As [`indices`] and [`multinomial`].
 pub fn multinomials(shape: Symmetric, out: &mut [i64]) -> Result<()> {
     fill(shape, 1, out, |tuple, column| {
         column[0] = multinomial(tuple)?;

@@ -162,7 +162,10 @@ impl Shape {
         self.0.ranks.iter().copied().max().unwrap_or(1)
     }
 
-    /// Refuses a train whose mode sizes differ from `other`'s, naming the first core.
+    /// Refuses a train whose mode sizes differ from `other`'s.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] naming `argument` and the first such core.
     pub fn expect_modes(&self, argument: &str, other: &[usize], other_argument: &str) -> Result<()> {
         if self.len() != other.len() {
             let problem = format!("has {} cores, {other_argument} has {}", self.len(), other.len());

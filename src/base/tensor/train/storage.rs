@@ -187,6 +187,9 @@ impl TensorTrain {
     }
 
     /// Refuses a train with cores that have not been set.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] naming `argument` and the first such core.
     pub fn expect_set(&self, argument: &str) -> Result<()> {
         match &self.storage {
             Storage::Whole { set, missing, .. } if *missing > 0 => {
@@ -198,6 +201,9 @@ impl TensorTrain {
     }
 
     /// Refuses to read core k if it has not been set.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] naming `argument` and the core.
     pub fn expect_core_set(&self, argument: &str, k: usize) -> Result<()> {
         match &self.storage {
             Storage::Whole { set, .. } if !set[k] => {
@@ -208,11 +214,17 @@ impl TensorTrain {
     }
 
     /// Refuses another element type than `dtype`.
+    ///
+    /// # Errors
+    /// As [`DType::expect`].
     pub fn expect_dtype(&self, argument: &str, dtype: DType) -> Result<()> {
         self.dtype.expect(argument, dtype)
     }
 
     /// Refuses a train of another context.
+    ///
+    /// # Errors
+    /// As [`Context::expect_own`].
     pub fn expect_context(&self, argument: &str, context: &Context) -> Result<()> {
         context.expect_own(argument, &self.context)
     }
