@@ -250,6 +250,9 @@ impl ToC<i64> for u64 {
 }
 
 /// The one of `all` whose number is `code`; `all` are in the order of their numbers, which count from 0.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] naming `argument` if none has this number.
 pub fn pick<T: Copy>(argument: &str, code: i32, all: &[T], number: impl Fn(T) -> i32) -> Result<T> {
     debug_assert!(all.iter().enumerate().all(|(at, &choice)| usize::try_from(number(choice)) == Ok(at)));
     all.iter()

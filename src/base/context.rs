@@ -130,7 +130,10 @@ impl Context {
         &self.backend
     }
 
-    /// The GPU, or [`Error::NotSupported`] with the message that `what` needs one.
+    /// The GPU of the context.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] for a context on the CPU, with the message that `what` needs a GPU.
     pub fn gpu(&self, what: &str) -> Result<&Gpu> {
         match &self.backend {
             Backend::Gpu(gpu) => Ok(gpu),
@@ -204,6 +207,9 @@ impl Context {
     }
 
     /// Refuses a context that was made before a `fork()` or whose GPU context is dead.
+    ///
+    /// # Errors
+    /// [`Error::Forked`]; the error after which the GPU context is dead.
     pub fn check_alive(&self) -> Result<()> {
         if self.is_forked() {
             return Err(Error::Forked("context"));

@@ -63,6 +63,9 @@ impl DType {
     }
 
     /// The type whose value is `code`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] naming `argument` for the value of no type.
     pub fn from_code(argument: &str, code: i32) -> Result<Self> {
         Self::ALL
             .into_iter()

@@ -48,7 +48,10 @@ impl CancelFlag {
         self.epochs.iter().any(|(epoch, start)| epoch.load(Ordering::Relaxed) != *start)
     }
 
-    /// `Err(Cancelled)` if the call was cancelled.
+    /// Checks for a cancellation.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`] if the call was cancelled.
     #[inline]
     pub fn check(&self) -> Result<()> {
         if self.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
@@ -85,7 +88,10 @@ impl<'a> CancelWatch<'a> {
         Self { object: Some((epoch, epoch.load(Ordering::Relaxed))), ..self }
     }
 
-    /// `Err(Cancelled)` if the call was cancelled since it began. A fault point: a test can end the call here.
+    /// Checks for a cancellation. A fault point: a test can end the call here.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`] if the call was cancelled since it began.
     #[inline]
     #[track_caller]
     pub fn check(self) -> Result<()> {
@@ -188,7 +194,10 @@ impl<'a> Progress<'a> {
         self.flag.clone()
     }
 
-    /// `Err(Cancelled)` if the call was cancelled; does not call the caller's function.
+    /// Checks for a cancellation; does not call the caller's function.
+    ///
+    /// # Errors
+    /// As [`CancelFlag::check`].
     #[inline]
     pub fn check(&self) -> Result<()> {
         self.flag.check()

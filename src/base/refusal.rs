@@ -51,6 +51,9 @@ pub fn out_of_memory(what: &'static str, bytes: usize) -> Error {
 }
 
 /// Fault point: a test can make a host allocation fail here.
+///
+/// # Errors
+/// [`Error::OutOfMemory`] if a test asks for it.
 #[cfg(feature = "fault-injection")]
 #[track_caller]
 pub fn fault_point(what: &'static str, bytes: usize) -> Result<()> {
@@ -58,6 +61,9 @@ pub fn fault_point(what: &'static str, bytes: usize) -> Result<()> {
 }
 
 /// Fault point: nothing without the feature.
+///
+/// # Errors
+/// None: only a build with the feature has faults.
 #[cfg(not(feature = "fault-injection"))]
 #[inline(always)]
 pub fn fault_point(_: &'static str, _: usize) -> Result<()> {

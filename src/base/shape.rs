@@ -29,6 +29,9 @@ pub enum Order {
 
 impl Layout {
     /// Packed storage of `dims` in `order`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for more than [`MAX_RANK`] dimensions, and for an array of more than 2^63 bytes.
     pub fn packed(dims: &[usize], order: Order, dtype: DType) -> Result<Self> {
         let mut strides = vec![1usize; dims.len()];
         let mut step = 1usize;
@@ -48,6 +51,10 @@ impl Layout {
     }
 
     /// Storage with the given strides, in elements.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for more than [`MAX_RANK`] dimensions, and for an array that spans more than 2^63
+    /// bytes; [`Error::Internal`] for another number of strides.
     pub fn strided(dims: &[usize], strides: &[usize], dtype: DType) -> Result<Self> {
         if dims.len() > MAX_RANK {
             return Err(Error::invalid("ndim", format!("is {}, more than {MAX_RANK}", dims.len())));
@@ -129,7 +136,10 @@ impl Layout {
     }
 }
 
-/// Converts caller-given `int64_t` sizes, refusing negative ones by name.
+/// Converts caller-given `int64_t` sizes.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] naming `argument` and the first negative size.
 pub fn sizes(argument: &str, values: &[i64]) -> Result<Vec<usize>> {
     values
         .iter()
@@ -141,6 +151,9 @@ pub fn sizes(argument: &str, values: &[i64]) -> Result<Vec<usize>> {
 }
 
 /// Converts one caller-given `int64_t` size of at least `least`.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] naming `argument` for a smaller or negative size.
 pub fn size(argument: &str, value: i64, least: i64) -> Result<usize> {
     if value < least {
         return Err(Error::invalid(argument, format!("is {value}, less than {least}")));
@@ -206,7 +219,10 @@ fn within(value: i64, count: usize) -> Option<usize> {
     usize::try_from(value).ok().filter(|&k| k < count)
 }
 
-/// `a * b` elements, or an error that names `argument`.
+/// `a * b` elements.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] naming `argument` if the product overflows.
 #[inline]
 pub fn product(argument: &str, a: usize, b: usize) -> Result<usize> {
     a.checked_mul(b).ok_or_else(|| Error::invalid(argument, format!("{a} times {b} elements is more than 2^64")))

@@ -16,6 +16,9 @@ pub struct Stream {
 
 impl Stream {
     /// A new queue of the context's device; on the CPU calls run at once.
+    ///
+    /// # Errors
+    /// Errors of the device.
     pub fn new(context: &Arc<Context>) -> Result<Self> {
         let gpu = match context.backend() {
             Backend::Cpu => None,
@@ -25,6 +28,10 @@ impl Stream {
     }
 
     /// A caller's `CUstream`, which stays the caller's and must outlive this value.
+    ///
+    /// # Errors
+    /// As [`Context::gpu`]; [`Error::InvalidArgument`] for the per-thread default stream, and for a stream of another
+    /// device or GPU context; errors of the device.
     pub fn wrap(context: &Arc<Context>, raw: u64) -> Result<Self> {
         let gpu = context.gpu("cuda_stream")?.wrap_stream(raw)?;
         Ok(Self { gpu: Some(gpu), context: Arc::clone(context) })
@@ -42,13 +49,19 @@ impl Stream {
         self.gpu.as_ref()
     }
 
-    /// Waits until all work of this queue is done. Returns an error that occurred since the last call.
+    /// Waits until all work of this queue is done.
+    ///
+    /// # Errors
+    /// An error of work that occurred since the last call.
     pub fn synchronize(&self) -> Result<()> {
         self.gpu.as_ref().map_or(Ok(()), GpuStream::synchronize)
     }
 }
 
 /// The device queue a call runs on: that of `stream`, else the context's own. `stream` must belong to `context`.
+///
+/// # Errors
+/// As [`Context::expect_own`].
 pub fn select<'a>(context: &'a Context, stream: Option<&'a Stream>) -> Result<Option<&'a GpuStream>> {
     if let Some(s) = stream {
         context.expect_own("stream", &s.context)?;
@@ -74,6 +87,9 @@ pub fn begin_after(context: &Context, stream: Option<&Stream>) -> Result<()> {
 }
 
 /// Refuses a queue that is being captured to a graph. For calls that wait for their results, which would break the capture.
+///
+/// # Errors
+/// [`Error::NotSupported`]; errors of the device.
 pub fn expect_not_captured(queue: Option<&GpuStream>) -> Result<()> {
     match queue.map(GpuStream::is_captured) {
         Some(Ok(true)) => {
