@@ -40,6 +40,9 @@ impl Basis {
         [Self::Canonical, Self::Mrtrix3, Self::Tournier07Legacy, Self::Descoteaux07Legacy, Self::Descoteaux07];
 
     /// The basis with the number `code`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] naming `argument` for the number of no basis.
     pub fn from_code(argument: &str, code: i32) -> Result<Self> {
         Self::ALL.into_iter().find(|b| *b as i32 == code).ok_or_else(|| {
             Error::invalid(argument, format!("is {code}, not a spherical-harmonic basis; there is no default"))
