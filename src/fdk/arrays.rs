@@ -30,6 +30,9 @@ pub trait ReadBlocks: Sync {
     /// The block of all elements.
     fn whole(&self) -> Block;
     /// Reads a block into `out`, packed with the first axis fastest.
+    ///
+    /// # Errors
+    /// Errors of the source.
     fn read(&self, block: &Block, out: &mut [u8]) -> Result<()>;
 }
 
@@ -46,6 +49,9 @@ impl ReadBlocks for SharedSource<'_> {
 /// Slices that any thread may write.
 pub trait WriteSlices: Sync {
     /// Writes `count` slices from `first` on.
+    ///
+    /// # Errors
+    /// Errors of the sink.
     fn write(&self, first: usize, count: usize, data: &[u8]) -> Result<()>;
 }
 
@@ -59,6 +65,9 @@ impl<'a> SharedSink<'a> {
     }
 
     /// Completes the output, e.g. renames a file to its final name.
+    ///
+    /// # Errors
+    /// As [`Sink::finish`].
     pub fn finish(&self) -> Result<()> {
         lock(&self.0).finish()
     }

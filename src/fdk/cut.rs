@@ -260,6 +260,9 @@ impl Available {
 
     /// Refuses `bytes` that do not fit the host. The texts of `what` name them in the error: the first for a caller's limit,
     /// the second for too little free memory.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
     pub fn check_host(&self, what: [&'static str; 2], bytes: u64) -> Result<()> {
         if bytes > self.host {
             let (what, limit) = reason(what, bytes, self.host_limit);

@@ -389,6 +389,9 @@ impl Grid {
     }
 
     /// Refuses sizes of 0 or more than 2^20, spacings that are not positive, and a volume past the address space.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`], also for an origin that is not finite.
     pub fn check(&self) -> Result<()> {
         for (k, axis) in ["x", "y", "z"].into_iter().enumerate() {
             if !(1..=MOST_VOXELS).contains(&self.size[k]) {

@@ -20,6 +20,9 @@ pub const BUFFERS: usize = 3;
 /// Host memory that a reader fills or a writer empties. A device may still use it.
 pub trait HostBuffer: Send {
     /// The contents; waits until no device uses them.
+    ///
+    /// # Errors
+    /// Errors of the device.
     fn contents(&mut self) -> Result<&mut [u8]>;
 }
 
@@ -204,16 +207,28 @@ pub trait FdkOps {
     fn needs(&self, plan: &Plan, cut: &Cut) -> Needs;
 
     /// Allocates a buffer of the pipeline.
+    ///
+    /// # Errors
+    /// Out of memory, the context's limit included; errors of the device.
     fn buffer(&self, what: &'static str, bytes: usize) -> Result<Self::Buffer>;
 
     /// Allocates the memory of a run.
+    ///
+    /// # Errors
+    /// Out of memory, the context's limit included; errors of the device.
     fn prepare(&mut self, job: Job<'_>, cut: &Cut) -> Result<()>;
 
     /// Starts a slab, all zero. On the CPU, `watch` is looked at meanwhile.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] before [`FdkOps::prepare`]; on the CPU as [`Watch::run`]; errors of the device.
     fn begin(&mut self, job: Job<'_>, slices: Slices, watch: &mut Watch<'_>) -> Result<()>;
 
     /// Filters views and adds their back-projection to the slab. On the CPU, `watch` is looked at meanwhile; after its error
     /// the slab holds a part of the batch and is of no use.
+    ///
+    /// # Errors
+    /// As [`FdkOps::begin`]; [`Error::Internal`] for pixels that the device does not reach; out of memory.
     fn add(
         &mut self,
         job: Job<'_>,
@@ -223,6 +238,9 @@ pub trait FdkOps {
     ) -> Result<()>;
 
     /// Adds kept views to the slab. `views` are their positions in the order in which the first slab received them.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for views that were not kept; errors of the device.
     fn add_again(&mut self, _job: Job<'_>, _views: Range<usize>) -> Result<()> {
         Err(Error::Internal("views that were not kept".into()))
     }
@@ -232,22 +250,38 @@ pub trait FdkOps {
 
     /// Stores slices `first` to `first + count - 1` of the volume, which lie in one piece of the slab: x fastest, scaled, in
     /// the output's type. Every slice is stored once.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] before [`FdkOps::prepare`], and for a target that the device does not reach; errors of the
+    /// device.
     fn store(&mut self, job: Job<'_>, first: usize, count: usize, to: Target<'_, '_, Self::Buffer>) -> Result<()>;
 
     /// The same into the caller's host memory, complete on return.
+    ///
+    /// # Errors
+    /// As [`FdkOps::store`].
     fn store_now(&mut self, job: Job<'_>, first: usize, count: usize, out: &mut [u8]) -> Result<()> {
         self.store(job, first, count, Target::Borrowed(out, None))
     }
 
     /// Waits for all work. Returns the counts and times since the last call.
+    ///
+    /// # Errors
+    /// Errors of the device.
     fn finish(&mut self) -> Result<Tally>;
 
     /// Makes later work wait for the work that `queue` holds now.
+    ///
+    /// # Errors
+    /// Errors of the device.
     fn follow(&mut self, _queue: &GpuStream) -> Result<()> {
         Ok(())
     }
 
     /// Makes `queue` wait for the work that is enqueued now.
+    ///
+    /// # Errors
+    /// Errors of the device.
     fn precede(&mut self, _queue: &GpuStream) -> Result<()> {
         Ok(())
     }

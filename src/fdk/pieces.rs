@@ -176,6 +176,9 @@ fn warned(context: &Context, defects: PixelDefects) -> PixelDefects {
 }
 
 /// Reads ellipsoids from a tensor, F64 [8, count]: density, three semi-axes, centre, rotation about z.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for other dimensions; as [`Tensor::view`] and [`Ellipsoid::new`]; [`Error::OutOfMemory`].
 pub fn ellipsoids(tensor: &Tensor) -> Result<Vec<Ellipsoid>> {
     let count = match tensor.dims() {
         [8, count] => *count,

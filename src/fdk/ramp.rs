@@ -45,6 +45,9 @@ impl Window {
 }
 
 /// Smallest even 2^a 3^b 5^c of at least `2 * columns`, so that the circular convolution does not wrap a row around.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for more than 2^39 columns.
 pub fn fft_length(columns: usize) -> Result<usize> {
     let least = columns
         .checked_mul(2)

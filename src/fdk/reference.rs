@@ -11,11 +11,17 @@ use crate::error::{Error, Result};
 
 /// Weights and filters one view. `projection` holds the panel row by row; `filtered` receives the rows with their added
 /// columns.
+///
+/// # Errors
+/// As [`filter_rows`].
 pub fn filter_view(plan: &Plan, view: usize, projection: &[f64], filtered: &mut [f64]) -> Result<()> {
     filter_rows(plan, view, 0, projection, filtered, &|| Ok(()))
 }
 
 /// The same for the panel rows from `first` on. Looks before and after each transform.
+///
+/// # Errors
+/// The error of `poll`; [`Error::OutOfMemory`]; [`Error::Internal`] if a transform fails.
 pub fn filter_rows(
     plan: &Plan,
     view: usize,
@@ -88,6 +94,9 @@ const UNWATCHED: usize = 1 << 14;
 
 /// Adds the back-projection of one filtered view to the slices `first` to `first + count - 1` of the volume, x fastest.
 /// Looks every 16 384 voxels.
+///
+/// # Errors
+/// The error of `poll`.
 pub fn backproject_view(
     plan: &Plan,
     view: usize,

@@ -50,6 +50,9 @@ impl Setting {
 
     /// The plan of a run from a source to a sink, without slabs if not even its smallest part fits the limits. A run then returns
     /// that error.
+    ///
+    /// # Errors
+    /// As [`Setting::cut`], except for limits that are too small.
     pub fn usual_plan(&self) -> Result<Info> {
         let mut info = Info::of(&self.plan, self.contexts.len());
         let flow = Flow { number: Number::F32, access: Access::Buffered };
@@ -62,6 +65,9 @@ impl Setting {
     }
 
     /// The cut of a scan for `contexts`.
+    ///
+    /// # Errors
+    /// As [`Setting::task`], [`Task::cut`], [`CpuOps::new`] and [`GpuOps::new`].
     pub fn cut(&self, input: Flow, output: Flow, contexts: &[Arc<Context>]) -> Result<Cut> {
         let (task, context) = (self.task(input, output, contexts)?, &contexts[0]);
         match self.device(context) {
@@ -83,6 +89,9 @@ impl Setting {
     /// Least host memory, in bytes, to push a scan whose line integrals take `integrals` bytes in type `stored`. It is
     /// the smaller of two: the volume in one slab for each device, with views of type `number`; or the line integrals
     /// and the smallest slab.
+    ///
+    /// # Errors
+    /// As [`Setting::task`], [`CpuOps::new`] and [`GpuOps::new`].
     pub fn least_pushed(&self, number: Number, (stored, integrals): (Number, u64)) -> Result<u64> {
         let context = &self.contexts[0];
         let is_gpu = matches!(self.device(context), Device::Gpu(_));
@@ -118,6 +127,9 @@ impl Setting {
     }
 
     /// The input of a cut for `contexts`.
+    ///
+    /// # Errors
+    /// As [`group::free_device_memory`]; [`Error::Internal`] for no contexts.
     pub fn task(&self, input: Flow, output: Flow, contexts: &[Arc<Context>]) -> Result<Task<'_>> {
         let members: Vec<&Context> = contexts.iter().map(Arc::as_ref).collect();
         let free = group::free_device_memory(&members)?;

@@ -70,6 +70,9 @@ struct Scratch {
 
 impl Filter {
     /// The filter of a scan.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::OutOfMemory`].
     pub fn new(isa: Isa, plan: &Plan) -> Result<Self> {
         let convolution = Convolution::new(plan.length, &plan.response)?;
         let numbers = numbers(plan.geometry.detector.columns)?;
@@ -77,6 +80,9 @@ impl Filter {
     }
 
     /// The ramp filter without weighting, for rows that are weighted already.
+    ///
+    /// # Errors
+    /// As [`Filter::new`].
     pub fn ramp_only(isa: Isa, plan: &Plan) -> Result<Self> {
         Ok(Self { weighs: false, ..Self::new(isa, plan)? })
     }
@@ -91,6 +97,9 @@ impl Filter {
     }
 
     /// Charges [`Filter::bytes`] for the threads of a context.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::OutOfMemory`] with the context's limit.
     pub fn charge(context: &Context, plan: &Plan) -> Result<Charge> {
         let bytes = usize::try_from(Self::bytes(plan, context.pool().threads())).unwrap_or(usize::MAX);
         context.host_budget().charge_host("transforms of rows", bytes)

@@ -43,6 +43,9 @@ pub struct CpuOps {
 
 impl CpuOps {
     /// The operations for a plan.
+    ///
+    /// # Errors
+    /// As [`Filter::new`].
     pub fn new(context: &Arc<Context>, plan: &Plan, counts: Option<Arc<Counts>>) -> Result<Self> {
         Ok(Self {
             context: Arc::clone(context),

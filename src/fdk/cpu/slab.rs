@@ -50,6 +50,10 @@ pub struct TilePlace {
 
 impl Slab {
     /// Memory for at most `count` slices, none of which is there before [`Slab::reset`].
+    ///
+    /// # Errors
+    /// [`crate::error::Error::OutOfMemory`]; [`crate::error::Error::InvalidArgument`] if the number of voxels
+    /// overflows.
     pub fn new(grid: &Grid, count: usize) -> Result<Self> {
         let [nx, ny, _] = grid.size;
         // Vectors may extend past the end of a column.

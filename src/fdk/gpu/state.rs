@@ -51,6 +51,9 @@ pub struct GpuOps {
 
 impl GpuOps {
     /// Creates the streams of a run; `FdkOps::prepare` allocates the memory.
+    ///
+    /// # Errors
+    /// Errors of the device.
     pub fn new(context: &Arc<Context>, gpu: &Gpu, plan: &Plan, counts: Option<Arc<Counts>>) -> Result<Self> {
         let streams = Streams {
             upload: gpu.create_independent_stream()?,
