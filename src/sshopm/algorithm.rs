@@ -45,6 +45,9 @@ const TILE_BYTES: usize = 64 << 20;
 const TILE_WORK: usize = 20_000_000;
 
 /// K from the sizes of the result tensors; 0 if none of them is per pair.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for tensors of too few dimensions or of different numbers of pairs.
 pub fn pairs_of(results: &Results<'_>) -> Result<usize> {
     let mut found: Option<(&str, usize)> = None;
     let candidates = [
@@ -126,6 +129,10 @@ macro_rules! each_output {
 }
 
 /// Checks every output of a call against the plan and the number of tensors.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for an output of another type, size or context, for one that may not be written to, and
+/// for a trace of several tensors or starts.
 pub fn check_outputs<T: Real>(
     context: &Context,
     plan: &Plan<T>,

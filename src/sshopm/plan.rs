@@ -137,6 +137,9 @@ pub struct Plan<T> {
 
 impl<T: Real> Plan<T> {
     /// Multinomials and the identity's entries of a shape.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::OutOfMemory`]; as [`multinomial`](crate::tensor::symmetric::multinomial).
     pub fn tables(shape: Symmetric) -> Result<(Vec<T>, Vec<T>)> {
         use crate::tensor::symmetric::{Monomials, identity_entry, multinomial};
         let mut multinomials = crate::alloc::with_capacity("multinomial table", shape.count())?;

@@ -18,6 +18,9 @@ pub fn chord2(angle: f64) -> f64 {
 }
 
 /// `value`, or the default for 0.
+///
+/// # Errors
+/// As [`range::not_negative`].
 pub fn or_default(argument: &str, value: f64, default: f64) -> Result<f64> {
     Ok(if range::not_negative(argument, value)? == 0.0 { default } else { value })
 }
@@ -42,6 +45,9 @@ pub fn merge_value<T: Real>(value: f64) -> f64 {
 }
 
 /// The tolerance for eigenvalues that count as 0; a `value` of 0 means 1e-3 in F32 and 1e-7 in F64.
+///
+/// # Errors
+/// As [`or_default`].
 pub fn degeneracy<T: Real>(value: f64) -> Result<f64> {
     or_default("degeneracy_tolerance", value, if is_f32::<T>() { 1e-3 } else { 1e-7 })
 }
@@ -67,6 +73,9 @@ pub fn steps(count: usize) -> u32 {
 }
 
 /// Refuses values of options that are outside their domain whatever the tensors are, and combinations without effect.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] naming the option.
 pub fn check(options: &Options) -> Result<Iteration> {
     let compatible = options.compatibility == Compatibility::TensorToolbox;
     let iteration = iteration_of(options, compatible)?;
@@ -93,6 +102,10 @@ pub fn check(options: &Options) -> Result<Iteration> {
 
 compiled_here! {
     /// Resolves the options of a solve. `pairs` is K. Returns the plan and whether the tolerance was raised.
+    ///
+    /// # Errors
+    /// As [`check`]; [`Error::InvalidArgument`] naming an option that has no effect, or `starts` that do not fit;
+    /// [`Error::OutOfMemory`].
     pub fn resolve<T: Real>(
         shape: Symmetric,
         options: &Options,

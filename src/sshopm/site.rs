@@ -19,6 +19,9 @@ use crate::tensor::Tensor;
 
 compiled_here! {
     /// The plan of [`run`], for the results `count` and `status` and, for a search for peaks, the peaks in their form.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] for tensors on a device without a kernel for the plan; as [`CpuOps::new`].
     pub fn planned<T: Real>(
         context: &Context,
         plan: &Plan<T>,
@@ -92,6 +95,10 @@ pub(crate) fn ops<'a, T: Vectorised>(
 
 compiled_here! {
     /// Runs a checked plan on the context's backend. Host tensors of a shape without GPU kernels are computed on the CPU.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] for tensors on a device without a kernel for the plan; [`Error::Cancelled`]; out of
+    /// memory; errors of the backend.
     pub fn run<T: Real>(
         context: &Context,
         queue: Option<&GpuStream>,

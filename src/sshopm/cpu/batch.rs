@@ -77,6 +77,9 @@ pub struct Batch<'a, T> {
 
 impl<'a, T: Vectorised> Batch<'a, T> {
     /// Allocates the memory of every thread; `count` is V.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`]; as [`Plan::tables`](crate::sshopm::plan::Plan::tables).
     pub fn new(context: &'a Context, shape: Symmetric, count: usize) -> Result<Self> {
         let chain = Chain::of(shape)?;
         let n = shape.dimension;
@@ -99,6 +102,9 @@ impl<'a, T: Vectorised> Batch<'a, T> {
     }
 
     /// Computes the task for a tile. `out` receives V times `task.size(n)` numbers for each tensor.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for more tasks at a time than threads.
     pub fn run(&self, task: Task, inputs: Inputs<'_, T>, out: &mut [T]) -> Result<()> {
         let size = inputs.count * task.size(self.shape.dimension);
         if size == 0 {

@@ -38,6 +38,9 @@ const CACHED_ENTRIES: usize = 1 << 20;
 
 impl Chain {
     /// The tables of a shape, from the cache if it has them.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
     pub fn of(shape: Symmetric) -> Result<Arc<Self>> {
         if let Some(mut cache) = Self::cache()
             && let Some(p) = cache.iter().position(|c| c.shape == shape)
@@ -109,6 +112,9 @@ pub struct Contracted<T> {
 
 impl<T: Real> Contracted<T> {
     /// Allocates arrays for vectors of up to `lanes` lanes.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
     pub fn new(chain: &Chain, lanes: usize) -> Result<Self> {
         let n = chain.shape.dimension;
         let mut levels = alloc::with_capacity("contracted tensors", chain.levels.len())?;

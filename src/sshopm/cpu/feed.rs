@@ -80,6 +80,9 @@ pub struct Feed<T> {
 
 impl<T: Real> Feed<T> {
     /// Allocates memory for the tensors of `plan` and vectors of `width` lanes; `stride` as in [`Scratch`].
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
     pub fn new(plan: &Plan<T>, width: usize, stride: usize) -> Result<Self> {
         let starts = plan.start_count;
         // Enough tensors to keep all lanes busy, and some more while the slowest starts finish.
@@ -161,6 +164,9 @@ struct Position<T> {
 
 impl<T: Vectorised> Leaf<'_, '_, T> {
     /// Solves all tensors. If `trace` is not empty, there is one tensor with one start.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`]; [`Error::Internal`] for an engine without a kernel of pools.
     pub fn run(mut self, cancel: &CancelFlag, trace: &mut [T]) -> Result<Counts> {
         let mut at = Position {
             rule: rule_of(self.plan, &self.rows),

@@ -106,6 +106,9 @@ pub struct Flight<T> {
 
 impl<T: Real> Flight<T> {
     /// Allocates arrays for `capacity` starts of dimension n.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::OutOfMemory`].
     pub fn new(n: usize, capacity: usize) -> Result<Self> {
         let array = |k: usize| alloc::filled("starts in flight", k * capacity, T::ZERO);
         Ok(Self {

@@ -33,6 +33,9 @@ pub struct WorkArrays<T> {
 
 impl<T: Real> WorkArrays<T> {
     /// Allocates arrays for vectors of up to `lanes` lanes.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::OutOfMemory`].
     pub fn new(chain: &Chain, lanes: usize) -> Result<Self> {
         let n = chain.shape().dimension;
         let array = |k: usize| alloc::filled("work arrays", k * lanes, T::ZERO);

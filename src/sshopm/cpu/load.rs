@@ -101,7 +101,10 @@ impl<T: Real> Kernel<T> for Transform<'_, T> {
     }
 }
 
-/// Checks for tensors that need no iterations. Returns the largest magnitude, or the status and the value in its own units.
+/// Checks for tensors that need no iterations. Returns the largest magnitude.
+///
+/// # Errors
+/// The status of such a tensor, and its value in its own units.
 pub fn inspect<T: Real>(plan: &Plan<T>, a: &[T]) -> Result<T, (TensorStatus, T)> {
     let mut largest = T::ZERO;
     let mut finite = true;

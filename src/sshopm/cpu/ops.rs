@@ -51,6 +51,9 @@ pub fn is_nested(order: usize, dimension: usize) -> bool {
 
 impl<'a, T: Vectorised> CpuOps<'a, T> {
     /// Allocates memory for every thread of the context.
+    ///
+    /// # Errors
+    /// As [`CpuOps::for_tiles`].
     pub fn new(context: &'a Context, plan: &Plan<T>) -> Result<Self> {
         Self::for_tiles(context, plan, usize::MAX)
     }

@@ -83,6 +83,9 @@ pub struct Pool<T> {
 
 impl<T: Real> Pool<T> {
     /// Idle lanes for vectors of `width` lanes and tensors of order m.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::OutOfMemory`].
     pub fn new(order: usize, width: usize) -> Result<Self> {
         let rows = row::ENTRIES + nested::entries(order);
         let mut pool = Self {

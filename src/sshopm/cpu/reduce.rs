@@ -63,6 +63,9 @@ pub struct Pairs<T> {
 
 impl<T: Real> Ends<T> {
     /// Allocates arrays for `stride` starts.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::OutOfMemory`].
     pub fn new(n: usize, stride: usize) -> Result<Self> {
         Ok(Self { stride, data: alloc::filled("ends of the starts", (n + 4) * stride, T::ZERO)? })
     }
@@ -80,6 +83,9 @@ impl<T: Real> Ends<T> {
 
 impl<T: Real> Pairs<T> {
     /// Allocates arrays for `stride` pairs.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::OutOfMemory`].
     pub fn new(shape: Symmetric, stride: usize) -> Result<Self> {
         let n = shape.dimension;
         let array = |k: usize| alloc::filled("pairs", k * stride, T::ZERO);

@@ -49,6 +49,9 @@ pub struct Scratch<T> {
 
 impl<T: Real> Scratch<T> {
     /// Allocates memory for the tensors of `plan` and vectors of up to `width` lanes.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::OutOfMemory`].
     pub fn new(plan: &Plan<T>, width: usize) -> Result<Self> {
         let n = plan.shape.dimension;
         let stride = plan.start_count.next_multiple_of(width);
@@ -130,6 +133,9 @@ pub struct SingleTensor<T> {
 
 impl<T: Real> SingleTensor<T> {
     /// Allocates memory for the tensors of `plan`; `stride` as in [`Scratch`].
+    ///
+    /// # Errors
+    /// [`crate::error::Error::OutOfMemory`].
     pub fn new(plan: &Plan<T>, stride: usize) -> Result<Self> {
         let n = plan.shape.dimension;
         Ok(Self {

@@ -41,6 +41,9 @@ pub fn uncertainty(order: usize) -> f64 {
 
 impl<T: Real> Probe<T> {
     /// Allocates memory for one shape.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::OutOfMemory`].
     pub fn new(shape: Symmetric) -> Result<Self> {
         let n = shape.dimension;
         let size = n.max(n * (n + 1) / 2) * WIDEST;

@@ -108,6 +108,9 @@ impl Site<'_> {
 }
 
 /// A x^power of checked tensors and vectors; `products` is real [V, T], [n, V, T] or [n, n, V, T].
+///
+/// # Errors
+/// [`Error::NotSupported`] for an order or dimension that the kernels do not have; as [`blocks::for_chunks`].
 pub fn product<T: Real>(site: &Site<'_>, power: usize, products: &mut Tensor) -> Result<()> {
     let tables = site.tables::<T>()?;
     let shared = site.shared_vectors::<T>()?;
@@ -129,6 +132,9 @@ pub fn product<T: Real>(site: &Site<'_>, power: usize, products: &mut Tensor) ->
 }
 
 /// Residuals [V, T], Hessian eigenvalues [n - 1, V, T] and classes [V, T] of checked pairs; vectors are [n, V, T].
+///
+/// # Errors
+/// As [`product`].
 pub fn classify<T: Real>(
     site: &Site<'_>,
     values: &Tensor,
