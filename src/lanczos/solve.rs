@@ -88,6 +88,9 @@ compiled_here! {
 
     /// As [`tridiagonalize`] with the seed and the start vector `from`. Progress is reported as that of one recurrence of
     /// several: its index and their number.
+    ///
+    /// # Errors
+    /// As [`tridiagonalize`].
     pub fn tridiagonalize_within<T: Scalar>(
         context: &Arc<Context>,
         operator: &mut Symmetric<'_, T>,

@@ -23,6 +23,10 @@ impl Plan {
     compiled_here! {
         /// The row sums of a square matrix, in the matrix's order. If its values are on a device, a product computes them.
         /// An operator returns the row sums that it knows.
+        ///
+        /// # Errors
+        /// As [`row_sums`]; [`crate::error::Error::NotSupported`] for an operator that does not know them;
+        /// [`crate::error::Error::Busy`] for one in use; errors of the device.
         pub fn degrees<T: Scalar>(&self: Plan, a: &Matrix) -> Result<Vec<f64>> = Plan::degrees_of;
     }
 
