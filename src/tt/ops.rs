@@ -109,7 +109,10 @@ pub struct Item<'a> {
 }
 
 impl Work<'_> {
-    /// Counts one step. Returns an error if the call has been cancelled.
+    /// Counts one step.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Cancelled`] if the call has been cancelled.
     pub fn step(&self) -> Result<()> {
         self.done.fetch_add(1, Ordering::Relaxed);
         self.cancel.check()
@@ -140,16 +143,28 @@ pub trait ContractOps: Send {
 
     /// Waits for the work on `stream`; with `None`, on the stream on which this context reads the trains. Called before
     /// another context reads them.
+    ///
+    /// # Errors
+    /// Errors of the device, also of earlier work.
     fn await_caller(&self, _stream: Option<&Stream>) -> Result<()> {
         Ok(())
     }
 
     /// The sum over the pairs of each of these blocks ([`Plan::block`]), each term times [`super::pairs::Pairs::weight`].
     /// An open product is one pair; for it [`Plan::meet`] and [`Plan::grow`] hold.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Cancelled`]; [`crate::error::Error::NotSupported`] on a GPU for ranks whose products need
+    /// cuBLAS, if that is not there; out of memory; errors of the backend.
     fn pairs(&mut self, work: &Work<'_>, blocks: Range<usize>, partials: &mut [Scaled]) -> Result<()>;
 
     /// Enqueues the wanted result, which goes to four numbers of device memory in the format of
     /// [`super::Contraction::enqueue_inner`]. Enqueues nothing if `to` is `None`. Uses `workspace` if there is one.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::NotSupported`] on the CPU, for trains that cannot be used in place, and where a library
+    /// is not there; [`crate::error::Error::InvalidArgument`] for a `workspace` that is too small; out of memory;
+    /// errors of the device.
     fn enqueue(
         &mut self,
         work: &Work<'_>,
@@ -168,6 +183,9 @@ pub trait ContractOps: Send {
 
     /// S of each of many contractions that [`ContractOps::takes`] accepts. On the CPU each result has the same bits as
     /// from a single call. A GPU has other kernels for many; the same list always gives the same bits.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Cancelled`]; out of memory; errors of the backend.
     fn many(
         &mut self,
         stream: Option<&Stream>,
@@ -178,15 +196,27 @@ pub trait ContractOps: Send {
 
     /// S by the dense tensors of both trains. Each tensor is computed as the product of two dense tensors: of the sites
     /// before [`Plan::split`], and of the others.
+    ///
+    /// # Errors
+    /// As [`ContractOps::pairs`].
     fn halves(&mut self, work: &Work<'_>) -> Result<Scaled>;
 
     /// S as the trace of a power of the transfer matrix of [`Plan::sites`] sites, [`Plan::repeat`] times.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Cancelled`]; out of memory; errors of the backend.
     fn power(&mut self, work: &Work<'_>) -> Result<Scaled>;
 
     /// S for an open train x = y with conjugation, by one triangle of each environment.
+    ///
+    /// # Errors
+    /// As [`ContractOps::pairs`].
     fn triangle(&mut self, work: &Work<'_>) -> Result<Scaled>;
 
     /// The norm of the sum of `trains`, each times a real factor, by QR factors from site to site. Only the last factor
     /// is squared. All trains have the same modes; the arithmetic is in the type of the first.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Cancelled`]; out of memory; errors of the backend.
     fn qr_norm(&mut self, work: &Work<'_>, trains: &[(&TensorTrain, f64)]) -> Result<Scaled>;
 }

@@ -61,61 +61,119 @@ impl Held<'_> {
 /// The operations of a backend besides those of its algebra. A matrix of another backend or element type is refused.
 pub trait Operations: dense::Operations {
     /// A matrix with ones on its diagonal, else of zeros.
+    ///
+    /// # Errors
+    /// Out of memory; errors of the backend.
     fn identity(&mut self, what: &'static str, rows: usize, cols: usize) -> Result<Dense>;
 
     /// Numbers `first`, `first` + `step`, `first` + 2 `step`, ...
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`]; as [`erased::of`].
     fn every(&self, what: &'static str, values: &Values, first: usize, step: usize) -> Result<Values>;
 
     /// The numbers of a matrix, column-major.
+    ///
+    /// # Errors
+    /// As [`Dense::of`]; out of memory; errors of the backend.
     fn values(&mut self, what: &'static str, m: &Dense) -> Result<Values>;
 
     /// Whether all numbers of a matrix are finite.
+    ///
+    /// # Errors
+    /// As [`Operations::values`].
     fn is_finite(&mut self, what: &'static str, m: &Dense) -> Result<bool>;
 
     /// The Frobenius norm of `values` - 2^`exponent` `m`.
+    ///
+    /// # Errors
+    /// As [`Operations::values`] and [`erased::of`].
     fn difference(&mut self, what: &'static str, values: &Values, m: &Dense, exponent: i64) -> Result<f64>;
 
     /// [`Algebra::adjoint`](crate::dense::Algebra::adjoint).
+    ///
+    /// # Errors
+    /// As there; as [`Dense::of`].
     fn adjoint(&mut self, what: &'static str, m: &Dense) -> Result<Dense>;
 
     /// [`Algebra::householder`](crate::dense::Algebra::householder).
+    ///
+    /// # Errors
+    /// As there; as [`Dense::of_mut`].
     fn householder(&mut self, x: &mut Dense, r: &mut Dense) -> Result<()>;
 
     /// Replaces `x` by Q with orthonormal columns; returns R with X = Q R.
+    ///
+    /// # Errors
+    /// As [`orthonormalize`] and [`Dense::of_mut`]; out of memory; errors of the backend.
     fn orthonormalize(&mut self, x: &mut Dense, method: BasisMethod) -> Result<Dense>;
 
     /// Multiplies the columns of Q and the rows of R = Q^H X by phases so that the diagonal of R is real and not
     /// negative.
+    ///
+    /// # Errors
+    /// As [`Dense::of_mut`]; out of memory; errors of the backend.
     fn positive(&mut self, q: &mut Dense, r: &mut Dense) -> Result<()>;
 
     /// [`TrainOps::reshape`].
+    ///
+    /// # Errors
+    /// As there; as [`Dense::into_inner`].
     fn reshape(&mut self, m: Dense, rows: usize, cols: usize) -> Result<Dense>;
 
     /// [`TrainOps::load`].
+    ///
+    /// # Errors
+    /// As there.
     fn load(&mut self, train: &TensorTrain, k: usize, rows: usize, cols: usize) -> Result<Dense>;
 
     /// [`TrainOps::store`].
+    ///
+    /// # Errors
+    /// As there; as [`Dense::of`].
     fn store(&mut self, m: &Dense, train: &mut TensorTrain, k: usize) -> Result<()>;
 
     /// [`TrainOps::put`].
+    ///
+    /// # Errors
+    /// As there; as [`Dense::of`].
     fn put(&mut self, m: &Dense, out: &mut Memory) -> Result<()>;
 
     /// The numbers of a packed tensor in memory that the backend can read; copies them if necessary.
+    ///
+    /// # Errors
+    /// As [`TrainOps::hold`].
     fn hold<'a>(&mut self, memory: &'a Memory, elements: usize) -> Result<Held<'a>>;
 
     /// The held numbers as a matrix of the backend.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for numbers that were used up; as [`Operations::reshape`]; out of memory; errors of the
+    /// backend.
     fn matrix(&mut self, what: &'static str, held: Held<'_>, rows: usize, cols: usize) -> Result<Dense>;
 
     /// Whether |re| and |im| of all numbers in host memory are below `limit`. Stops at the first number that is not.
+    ///
+    /// # Errors
+    /// As [`Memory::host`].
     fn are_below(&self, memory: &Memory, elements: usize, limit: f64) -> Result<bool>;
 
     /// [`TrainOps::left_vectors`].
+    ///
+    /// # Errors
+    /// As there; [`Error::Internal`] for numbers that were used up.
     fn left_vectors(&mut self, a: &Held<'_>, shape: (usize, usize), delta: Delta) -> Result<(Dense, Vec<f64>)>;
 
     /// [`TrainOps::project`].
+    ///
+    /// # Errors
+    /// As there; as [`Dense::of`]; [`Error::Internal`] for numbers that were used up.
     fn project(&mut self, u: &Dense, a: &Held<'_>, shape: (usize, usize)) -> Result<Dense>;
 
     /// [`TrainOps::product_to`].
+    ///
+    /// # Errors
+    /// As there; as [`Dense::of`].
     fn product_to(&mut self, alpha: f64, a: &Dense, b: &Dense, out: &mut Memory) -> Result<()>;
 }
 
