@@ -32,6 +32,9 @@ impl CpuOps {
     }
 
     /// Copies numbers to new host memory.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`], the context's limit included.
     pub fn bring<S: Scalar>(&self, values: &[S]) -> Result<HostMemory> {
         let mut memory = HostMemory::allocate(STEP, size_of_val(values), self.context.host_budget())?;
         memory.as_mut_slice::<S>()?.copy_from_slice(values);

@@ -91,6 +91,9 @@ impl Ops {
     }
 
     /// Whether the stream is being captured to a graph.
+    ///
+    /// # Errors
+    /// Errors of the device.
     pub fn is_captured(&self) -> Result<bool> {
         match self {
             Self::Host(_) => Ok(false),
@@ -140,6 +143,10 @@ impl Ops {
     }
 
     /// The largest |re| or |im| of every row and of every column of a core.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for a type that is not one of the four of linear algebra; [`Error::NotSupported`] on
+    /// the CPU for a core on a device; as [`GpuOps::sizes`].
     pub fn core_sizes(&self, view: &CoreView<'_>) -> Result<[Vec<f64>; 2]> {
         let [r, n, s] = view.dims;
         with_scalar!(view.dtype, view.argument, S => match (self, view.memory) {
@@ -155,6 +162,9 @@ impl Ops {
     }
 
     /// Copies a core to host memory.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`]; [`Error::NotSupported`] on the CPU for a core on a device; as [`GpuOps::load`].
     pub fn read_core<S: Scalar>(&self, view: &CoreView<'_>) -> Result<Vec<S>> {
         let count = view.dims.iter().product();
         let mut values = alloc::filled("copy of a core", count, S::default())?;
@@ -171,6 +181,9 @@ impl Ops {
     }
 
     /// Copies numbers to new memory that steps can read.
+    ///
+    /// # Errors
+    /// As [`CpuOps::bring`] and [`GpuOps::bring`].
     pub fn bring<S: Scalar>(&self, values: &[S]) -> Result<Memory> {
         match self {
             Self::Host(ops) => ops.bring(values).map(Memory::Host),
@@ -179,6 +192,9 @@ impl Ops {
     }
 
     /// Writes all entries of an environment.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for an environment of another device; as [`GpuOps::store`].
     pub fn write<T: Scalar>(&self, environment: &mut Environment<T>, values: &[T]) -> Result<()> {
         match (self, environment) {
             (Self::Host(_), Environment::Host(to)) => {

@@ -82,6 +82,9 @@ impl Gather {
 
     /// The same sums with the terms from slot q to slot q' multiplied by 2^`power(q, q')`. Terms for which `power` is
     /// `None` are left out.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
     pub fn shifted(&self, power: impl Fn(usize, usize) -> Option<i64>) -> Result<Self> {
         let mut placed = alloc::with_capacity(WHAT, self.terms.len())?;
         for to in 0..self.rows * self.outputs {
@@ -95,6 +98,9 @@ impl Gather {
     }
 
     /// The same sums with the largest coefficient in [0.5, 1), if its exponent is beyond `limit`; otherwise `None`.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
     pub fn limited(&self, limit: Option<i64>) -> Result<Option<Self>> {
         let most = self.sizes()?.into_iter().fold(0.0, f64::max);
         let exponent = exponent_of(most);
@@ -106,11 +112,17 @@ impl Gather {
     }
 
     /// For each slot after the step, the largest |re| or |im| of the coefficients.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
     pub fn sizes(&self) -> Result<Vec<f64>> {
         self.sizes_from(|_| true)
     }
 
     /// [`Gather::sizes`] of the terms from those slots before the step for which `is_used` holds.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
     pub fn sizes_from(&self, is_used: impl Fn(usize) -> bool) -> Result<Vec<f64>> {
         let mut sizes = alloc::filled(WHAT, self.outputs, 0.0f64)?;
         for to in 0..self.rows * self.outputs {
@@ -122,6 +134,9 @@ impl Gather {
     }
 
     /// The identity of n indices in each of `slots` slots.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
     pub fn identity(n: usize, slots: usize) -> Result<Self> {
         let mut placed = alloc::with_capacity(WHAT, n * slots)?;
         (0..slots).for_each(|q| add_identity(&mut placed, n, q, q));
@@ -129,6 +144,9 @@ impl Gather {
     }
 
     /// The identity in each of `slots` slots, and one more slot with `op` (n-by-n, column-major) applied to slot 0.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
     pub fn inserted(n: usize, slots: usize, op: &[Complex<f64>]) -> Result<Self> {
         let mut placed = alloc::with_capacity(WHAT, n * slots + n * n)?;
         (0..slots).for_each(|q| add_identity(&mut placed, n, q, q));
@@ -137,6 +155,9 @@ impl Gather {
     }
 
     /// `op` alone (n-by-n, column-major), from one slot to one slot.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
     pub fn local(n: usize, op: &[Complex<f64>]) -> Result<Self> {
         let mut placed = alloc::with_capacity(WHAT, n * n)?;
         add_operator(&mut placed, n, 0, op);

@@ -59,16 +59,25 @@ impl GpuOps {
     }
 
     /// Whether the stream is being captured to a graph.
+    ///
+    /// # Errors
+    /// Errors of the device.
     pub fn is_captured(&self) -> Result<bool> {
         self.stream.is_captured()
     }
 
     /// Call it before work on the environments: the stream waits for the work of earlier calls on them.
+    ///
+    /// # Errors
+    /// Errors of the device.
     pub fn begin(&self) -> Result<()> {
         self.stream.wait_for(&self.home)
     }
 
     /// Call it after work on the environments: work of later calls on them waits for it.
+    ///
+    /// # Errors
+    /// Errors of the device.
     pub fn end(&self) -> Result<()> {
         self.home.wait_for(&self.stream)
     }
@@ -79,6 +88,9 @@ impl GpuOps {
 
     /// The largest |re| or |im| of each row and of each column of an array r x n x s, as from
     /// `gauge::rows_and_columns`. Waits.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for an array shorter than its shape; out of memory; errors of the device.
     pub fn sizes<S: Scalar>(&self, array: Region<'_>, dims: [usize; 3]) -> Result<[Vec<f64>; 2]> {
         let mut bonds = Bonds::default();
         bonds.add(S::DTYPE, &[dims], &Cores::Of(&[array]), 1)?;
@@ -97,16 +109,25 @@ impl GpuOps {
     }
 
     /// Copies numbers to the host, from byte `offset` on.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for memory that is too short; errors of the device.
     pub fn load<S: Scalar>(&self, memory: &DeviceMemory, offset: usize, to: &mut [S]) -> Result<()> {
         self.gpu.load_numbers(&self.stream, memory, offset, to)
     }
 
     /// Copies numbers from the host.
+    ///
+    /// # Errors
+    /// As [`GpuOps::load`].
     pub fn store<S: Scalar>(&self, values: &[S], to: &mut DeviceMemory) -> Result<()> {
         self.gpu.store_numbers(&self.stream, values, to, 0)
     }
 
     /// Copies numbers from the host to new device memory.
+    ///
+    /// # Errors
+    /// [`Error::OutOfDeviceMemory`], the context's limit included; errors of the device.
     pub fn bring<S: Scalar>(&self, values: &[S]) -> Result<DeviceMemory> {
         let mut memory = self.allocate::<S>(values.len())?;
         self.store(values, &mut memory)?;
@@ -162,6 +183,10 @@ impl GpuOps {
     }
 
     /// [`OperatorOps::apply`] with vectors in device memory. Does not wait.
+    ///
+    /// # Errors
+    /// [`Error::NoDevice`] if cuBLAS is not there; [`Error::Internal`] for sizes that do not fit; out of memory; errors
+    /// of the device.
     pub fn apply_in_order<T: Scalar>(
         &self,
         work: &mut Work,

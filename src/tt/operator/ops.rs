@@ -32,7 +32,10 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// Number of elements. Returns an error if it exceeds the range of `usize`.
+    /// Number of elements.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] if it exceeds the range of `usize`.
     pub fn elements(self) -> Result<usize> {
         let Self { bra, slots, pairs, ket } = self;
         [slots, pairs, ket].into_iter().try_fold(bra, usize::checked_mul).ok_or_else(|| {
@@ -100,6 +103,9 @@ pub struct Site<'a> {
 
 impl Site<'_> {
     /// Sizes of the environment after a step from an environment with the sizes `from`.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for cores that do not fit `from`.
     pub fn after(&self, from: Extent) -> Result<Extent> {
         let (bra, ket) = (self.bra.along(self.mirrored), self.ket.along(self.mirrored));
         if (bra[0], self.gather.inputs, ket[0]) != (from.bra, from.slots, from.ket) {
@@ -146,6 +152,9 @@ pub trait OperatorOps<T: Scalar>: Sync {
     type Work: Send + Sync + 'static;
 
     /// Allocates zeroed memory for `elements`, charged to the context's budget.
+    ///
+    /// # Errors
+    /// Out of memory, the context's limit included; errors of the backend.
     fn environment(&self, elements: usize) -> Result<Self::Environment>;
 
     /// Workspace of steps for one of `halves` sweeps that run at the same time. As small as possible if `narrow`.
@@ -156,10 +165,16 @@ pub trait OperatorOps<T: Scalar>: Sync {
 
     /// Writes the environment of a cut: element (a, q, p, b) is 1 if (a, b) is boundary pair number `first` + p,
     /// counted with a fastest, and `starts[q]`; otherwise 0.
+    ///
+    /// # Errors
+    /// As [`Extent::elements`]; out of memory; errors of the backend.
     fn boundary(&self, to: &mut Self::Environment, extent: Extent, first: usize, starts: &[bool]) -> Result<()>;
 
     /// A step over `site`. Returns the exponent of the powers of two by which the cores were divided. That of the
     /// operator is not included.
+    ///
+    /// # Errors
+    /// As [`Site::after`]; out of memory; errors of the backend.
     fn step(
         &self,
         work: &mut Self::Work,
@@ -170,13 +185,22 @@ pub trait OperatorOps<T: Scalar>: Sync {
     ) -> Result<i64>;
 
     /// Largest |re| or |im| of the slots before `split`, and of the slots from `split` on; NaN if a number is NaN.
+    ///
+    /// # Errors
+    /// As [`Extent::elements`]; out of memory; errors of the backend.
     fn peaks(&self, environment: &Self::Environment, extent: Extent, split: usize) -> Result<[f64; 2]>;
 
     /// Multiplies the slots before `split` by 2^`by[0]`, and the slots from `split` on by 2^`by[1]`.
+    ///
+    /// # Errors
+    /// As [`Extent::elements`]; errors of the backend.
     fn shift(&self, environment: &mut Self::Environment, extent: Extent, split: usize, by: [i64; 2]) -> Result<()>;
 
     /// For each slot q of L, the sum over a, p, b of L[a, q, p, b] R[a, q, p, b]. If R has only one slot, it is used
     /// for all slots of L.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for environments that do not fit; out of memory; errors of the backend.
     fn join(
         &self,
         left: (&Self::Environment, Extent),
@@ -185,6 +209,9 @@ pub trait OperatorOps<T: Scalar>: Sync {
 
     /// out[a, i.., a'] = sum L[a, q, p, b] h.. v[b, j.., b'] R[a', q', p, b'], over as many sites as there are gathers.
     /// The vectors are in host memory.
+    ///
+    /// # Errors
+    /// Out of memory; errors of the backend.
     fn apply(
         &self,
         work: &mut Self::Work,
@@ -196,6 +223,9 @@ pub trait OperatorOps<T: Scalar>: Sync {
     ) -> Result<()>;
 
     /// Copies the elements of an environment to host memory. Waits.
+    ///
+    /// # Errors
+    /// Errors of the backend.
     fn read(&self, environment: &Self::Environment, out: &mut [T]) -> Result<()>;
 
     /// Whether [`OperatorOps::both`] may run both at the same time.

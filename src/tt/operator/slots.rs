@@ -23,12 +23,18 @@ const WHAT: &str = "slots of an operator";
 
 impl Slots {
     /// Slots without an operator: at each bond only that of the identity.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::OutOfMemory`].
     pub fn identity(d: usize) -> Result<Self> {
         let offsets = alloc::filled(WHAT, d + 2, 0)?;
         Ok(Self { pairs: Vec::new(), offsets, identity: true })
     }
 
     /// All pairs of a value w of each bond with a value p at the cut, w fastest.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::OutOfMemory`].
     pub fn all(ranks: &[usize]) -> Result<Self> {
         let mut slots =
             Self { pairs: Vec::new(), offsets: alloc::with_capacity(WHAT, ranks.len() + 1)?, identity: false };
@@ -47,6 +53,9 @@ impl Slots {
 
     /// The pairs on closed paths from (p, p) to (p, p), for `count` values p from `first` on. With `identity`, each
     /// bond has one more slot. The matrix of d cores is cut at bond `cut`.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::OutOfMemory`].
     pub fn on_closed_paths(
         blocks: &Sparsity,
         d: usize,

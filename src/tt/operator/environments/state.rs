@@ -194,6 +194,10 @@ impl Environments {
 
     /// The dimensions of the environments at bond k, the first fastest: bra rank, operator rank, boundary values (1 for
     /// open trains), ket rank.
+    ///
+    /// # Errors
+    /// As [`Trains::check`]; [`Error::InvalidArgument`] for a bond that there is not, and for another operator, length,
+    /// type or device; out of memory.
     pub fn dims(&self, trains: &Trains<'_>, k: usize) -> Result<[usize; 4]> {
         let chain = self.chain(trains)?;
         expect_bond(k, 0, trains.len())?;
