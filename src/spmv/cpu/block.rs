@@ -31,6 +31,9 @@ pub struct BlockJob<'a, T: Scalar> {
 }
 
 /// Computes Y, row by row. Shares are those of products with single vectors; each sum is added in order.
+///
+/// # Errors
+/// [`crate::error::Error::OutOfMemory`].
 pub fn product<T: Scalar>(context: &Context, cut: Shares<'_>, job: &BlockJob<'_, T>, y: &mut [T]) -> Result<()> {
     match (job.rows.columns().0, job.values) {
         (Indices::I32(cols), Some(values)) => shares(context, cut, job, cols, values, y),

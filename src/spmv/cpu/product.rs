@@ -18,6 +18,9 @@ use crate::scalar::Scalar;
 const FEWEST: usize = 3;
 
 /// Computes y as `job` describes, in the given shares. O(rows + entries).
+///
+/// # Errors
+/// [`crate::error::Error::OutOfMemory`].
 pub fn product<T: Scalar>(context: &Context, cut: Shares<'_>, job: &Job<'_, T>, y: &mut [T]) -> Result<()> {
     match job.rows.columns().0 {
         Indices::I32(cols) => typed(context, cut, job, cols, y),
