@@ -15,12 +15,18 @@ pub trait Cycles: LanczosOps {
     /// Steps `from .. to` of the Lanczos process: column `locked + j + 1` = A times column `locked + j`, made
     /// orthogonal to all columns before it, and scaled to norm 1. Ends early after a step whose remainder is rounding
     /// error only; the column of that step is meaningless. `poll` is called every few steps.
+    ///
+    /// # Errors
+    /// As [`LanczosOps::affine`]; [`Error::OutOfMemory`]; errors of `poll`.
     fn extend(&mut self, space: Space, (from, to): (usize, usize), poll: &mut Poll<'_>) -> Result<Vec<Projection>> {
         extend_once(self, space, (from, to), poll)
     }
 
     /// Calls `poll`. A backend that enqueues work first waits until most of the work enqueued before has finished, and
     /// calls `poll` while it waits. Cancellation therefore takes effect soon.
+    ///
+    /// # Errors
+    /// Errors of `poll` and of the backend.
     fn pace(&mut self, poll: &mut Poll<'_>) -> Result<()> {
         poll()
     }
@@ -54,6 +60,9 @@ pub trait Cycles: LanczosOps {
     /// columns before them and among themselves, twice. They are the next block. The list is empty if the backend
     /// leaves these steps to the method. After a step whose new column is only rounding error, neither its coefficients
     /// nor the later columns are meaningful. `poll` is called every few steps.
+    ///
+    /// # Errors
+    /// As [`Cycles::extend`].
     fn extend_block(
         &mut self,
         _locked: usize,
@@ -67,6 +76,9 @@ pub trait Cycles: LanczosOps {
     /// Steps `from .. m` of a space without locked columns. Vectors are reorthogonalized when an estimate of their
     /// orthogonality asks for it, as in `partial`. `t` is the projected matrix with `m` rows; its part before step
     /// `from` is known. `None` if the backend leaves these steps to the method. `poll` is called every few steps.
+    ///
+    /// # Errors
+    /// As [`Cycles::extend`].
     fn extend_watched(
         &mut self,
         _space: Space,
@@ -82,6 +94,9 @@ pub trait Cycles: LanczosOps {
     /// vectors are in the three columns from `first` on; before step 0, v_0 is in the first of them. With
     /// `coordinates`, v_j times `coordinates[i][j]` is summed up in column i for every i; coordinates beyond the end of a
     /// list are 0. Results after a beta that is rounding error are meaningless. `poll` is called every few steps.
+    ///
+    /// # Errors
+    /// As [`Cycles::extend`].
     fn recur(
         &mut self,
         first: usize,
@@ -94,6 +109,9 @@ pub trait Cycles: LanczosOps {
     }
 
     /// ||A x - value x|| for the columns x from `first` on, one for each value. Overwrites column `work`.
+    ///
+    /// # Errors
+    /// As [`LanczosOps::affine`]; [`Error::OutOfMemory`].
     fn residuals(&mut self, first: usize, values: &[f64], work: usize) -> Result<Vec<f64>> {
         let mut residuals = alloc::with_capacity("residuals", values.len())?;
         for (x, &value) in (first..).zip(values) {
@@ -106,6 +124,9 @@ pub trait Cycles: LanczosOps {
     /// Copies columns from `first` on to host memory, n numbers each, as many as fit into `to`. Each is multiplied by a
     /// number of modulus 1 that makes its entry of largest modulus real and positive. Among entries that are about as
     /// large the first counts. The columns themselves may be multiplied too.
+    ///
+    /// # Errors
+    /// As [`LanczosOps::read`].
     fn oriented(&mut self, first: usize, to: &mut [Self::Number]) -> Result<()> {
         let n = self.order();
         for (j, vector) in (first..).zip(to.chunks_exact_mut(n)) {

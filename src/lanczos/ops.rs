@@ -109,9 +109,16 @@ pub trait LanczosOps {
     }
 
     /// Fills column `to` with random vector number `vector` of `seed`. All backends draw the same numbers.
+    ///
+    /// # Errors
+    /// Errors of the backend.
     fn random(&mut self, seed: u64, vector: u32, to: usize) -> Result<()>;
 
     /// Computes `step` with x = column `from` and y = column `to`.
+    ///
+    /// # Errors
+    /// Errors of the caller's own operator and of the backend; [`crate::error::Error::Internal`] for a transformed
+    /// operator and another step than [`Affine::PLAIN`].
     fn affine(&mut self, step: Affine, from: usize, to: usize) -> Result<()>;
 
     /// Column `to` = (A - sigma I)^-1 times column `from`, by the caller's solve.
@@ -121,11 +128,17 @@ pub trait LanczosOps {
     fn invert(&mut self, from: usize, to: usize) -> Result<()>;
 
     /// Column `to` = A times column `from`.
+    ///
+    /// # Errors
+    /// As [`LanczosOps::affine`].
     fn apply(&mut self, from: usize, to: usize) -> Result<()> {
         self.affine(Affine::PLAIN, from, to)
     }
 
     /// Columns `to .. to + count` = A times columns `from .. from + count`. The two ranges do not overlap.
+    ///
+    /// # Errors
+    /// As [`LanczosOps::affine`].
     fn apply_block(&mut self, from: usize, to: usize, count: usize) -> Result<()> {
         (0..count).try_for_each(|c| self.apply(from + c, to + c))
     }
@@ -133,11 +146,17 @@ pub trait LanczosOps {
     /// Makes column `column` orthogonal to the first `count` columns, which are orthonormal and come before it, by two
     /// passes of classical Gram-Schmidt. A backend may omit the second pass if the first leaves hardly more than
     /// rounding error.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::OutOfMemory`]; errors of the backend.
     fn orthogonalise(&mut self, count: usize, column: usize) -> Result<Projection>;
 
     /// One pass of classical Gram-Schmidt: W -= V H with H = V^H W. V is the `count` columns from `first` on, and W the
     /// `width` columns from `column` on. H, count-by-width, is written to `h`, column-major. Returns the norms of the
     /// columns of W after the pass.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::OutOfMemory`]; errors of the backend.
     fn project(
         &mut self,
         first: usize,
@@ -149,30 +168,57 @@ pub trait LanczosOps {
 
     /// One step of the three-term recurrence: column w = A v - beta u, then alpha = w . v, w -= alpha v. `u` is
     /// (column, beta). Returns alpha and the norm of w. Without `u` there is no term beta u. Column u may be w itself.
+    ///
+    /// # Errors
+    /// As [`LanczosOps::affine`]; [`crate::error::Error::Internal`] for a transformed operator.
     fn three_term(&mut self, u: Option<(usize, f64)>, v: usize, w: usize) -> Result<(f64, f64)>;
 
     /// Multiplies a column by `factor`.
+    ///
+    /// # Errors
+    /// Errors of the backend.
     fn scale(&mut self, column: usize, factor: f64) -> Result<()>;
 
     /// Column `to` = column `from`.
+    ///
+    /// # Errors
+    /// Errors of the backend.
     fn copy(&mut self, from: usize, to: usize) -> Result<()>;
 
     /// Columns `to + i` += `weights[i]` times column `from`; without `add`, the columns are overwritten.
+    ///
+    /// # Errors
+    /// Errors of the backend.
     fn spread(&mut self, from: usize, weights: &[f64], to: usize, add: bool) -> Result<()>;
 
     /// Columns `first .. first + l` = columns `first .. first + m` times `y`, m-by-l, column-major, l <= m.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::OutOfMemory`]; errors of the backend.
     fn rotate(&mut self, first: usize, m: usize, y: &[Wide<Self>], l: usize) -> Result<()>;
 
     /// V^H V of the `count` columns from `first` on, column-major.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::OutOfMemory`]; errors of the backend.
     fn gram(&mut self, first: usize, count: usize) -> Result<Vec<Wide<Self>>>;
 
     /// ||column `w` - lambda column `x`||.
+    ///
+    /// # Errors
+    /// Errors of the backend.
     fn distance(&mut self, w: usize, lambda: f64, x: usize) -> Result<f64>;
 
     /// Copies a column to host memory, n numbers.
+    ///
+    /// # Errors
+    /// Errors of the backend.
     fn read(&mut self, column: usize, to: &mut [Self::Number]) -> Result<()>;
 
     /// Fills a column from host memory, n numbers.
+    ///
+    /// # Errors
+    /// Errors of the backend.
     fn write(&mut self, from: &[Self::Number], column: usize) -> Result<()>;
 }
 

@@ -118,6 +118,9 @@ impl Problem {
     }
 
     /// The operator of `a`, whose symmetry is tested by products if the options ask for it.
+    ///
+    /// # Errors
+    /// As [`Symmetric::in_order`].
     pub fn operator<'a, T: Scalar>(&self, context: &Arc<Context>, a: &'a Matrix) -> Result<Symmetric<'a, T>> {
         let mut operator = Symmetric::<T>::in_order(context, a, self.kind, self.shift, self.ordering)?;
         if self.options.check_symmetry {
@@ -187,6 +190,9 @@ impl Lanczos {
     }
 
     /// Refuses a matrix of another context.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] naming `argument`; as [`Group::check_alive`].
     pub fn expect_own(&self, argument: &str, a: &Matrix) -> Result<()> {
         self.group.check_alive()?;
         a.expect_context(argument, self.context())
@@ -223,8 +229,9 @@ impl Lanczos {
     /// how the contexts share the rows of a square sparse matrix. Of `inputs`, the number of known vectors counts, and
     /// whether there is a solve. The matrix keeps the parts if its values are known not to change.
     ///
-    /// # Errors As [`Lanczos::solve`], with the same texts, but for those that depend on entries, on start vectors and
-    /// on outputs.
+    /// # Errors
+    /// As [`Lanczos::solve`], with the same texts, but for those that depend on entries, on start vectors and on
+    /// outputs.
     pub fn plan(&self, a: &Matrix, inputs: Inputs<'_>) -> Result<Info> {
         self.expect_own("a", a)?;
         with_scalar!(a.dtype(), "a", T => {
@@ -292,8 +299,9 @@ impl Lanczos {
     /// k eigenpairs of the operator of `a`. The outputs have the pairs that were found, and [`Info::count`] is their
     /// number; [`Info::check_converged`] says whether all have converged.
     ///
-    /// # Errors As [`eigenpairs_over`]; [`Error::InvalidArgument`] and [`Error::NotSupported`] for inputs and outputs
-    /// that do not fit.
+    /// # Errors
+    /// As [`eigenpairs_over`]; [`Error::InvalidArgument`] and [`Error::NotSupported`] for inputs and outputs that
+    /// do not fit.
     pub fn solve(
         &self,
         a: &Matrix,
@@ -355,8 +363,9 @@ impl Lanczos {
     /// The plan of [`Lanczos::singular`] for `a`: the first method and why, its vectors, and the memory of the vectors,
     /// also of Golub-Kahan-Lanczos if it may follow.
     ///
-    /// # Errors As [`Lanczos::singular`], with the same texts, but for those that depend on entries, on start vectors and
-    /// on outputs.
+    /// # Errors
+    /// As [`Lanczos::singular`], with the same texts, but for those that depend on entries, on start vectors and on
+    /// outputs.
     pub fn plan_singular(&self, a: &Matrix) -> Result<Info> {
         self.expect_alone()?;
         let through = self.problem.through()?;

@@ -28,6 +28,9 @@ pub fn allowed(settings: &Settings, value: f64, norm: f64) -> f64 {
 /// Makes a column orthogonal to all before it, scales it to norm 1, and returns the norm of the remainder. If the
 /// remainder is rounding error only, the column becomes a random unit vector and the result is 0; `None` if there is no
 /// such vector.
+///
+/// # Errors
+/// As [`complete`].
 pub fn unit<T: Scalar>(
     krylov: &mut Columns<'_, T>,
     column: usize,

@@ -340,6 +340,9 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
     }
 
     /// Whether products need vectors in host memory, whatever the context's backend.
+    ///
+    /// # Errors
+    /// As [`OperatorGuard::view`](crate::matrix::OperatorGuard::view).
     pub fn is_on_host(&self) -> Result<bool> {
         Ok(!matches!(self.products, Products::Sparse { .. }) && self.products.on_device()?.is_none())
     }
