@@ -112,6 +112,9 @@ impl<'a> Entries<'a> {
     }
 
     /// A window on the entries, and a reader for entries of a source.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] naming `argument` for entries in device memory.
     pub fn split(&self, argument: &str) -> Result<(Window<'a>, Option<Reader<'a>>)> {
         match self {
             Self::Memory { memory, dtype, first, row_stride, column_stride } => {
@@ -140,6 +143,9 @@ pub struct Reader<'a> {
 
 impl Reader<'_> {
     /// Reads `rows` rows from `first` on. Waits while another reader uses the source.
+    ///
+    /// # Errors
+    /// Errors of the source; [`Error::Internal`] if it panicked before.
     pub fn read(&mut self, first: usize, rows: usize, buffer: &mut [u8]) -> Result<()> {
         let block = Block::whole(&self.info).along(self.axis, self.first + first, rows);
         let bytes = block.elements() * self.info.number.size();
@@ -197,6 +203,9 @@ const TILE: (usize, usize) = (16, 64);
 impl Strided<'_> {
     /// The rows from `first` on as a packed column-major block of as many rows as `out` has for `columns` columns, each
     /// entry times `scale`.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] for integers of 64 bits; [`Error::Internal`] for rows beyond the end of the matrix.
     pub fn block<T: Scalar>(&self, first: usize, columns: usize, scale: f64, out: &mut [T]) -> Result<()> {
         let rows = out.len() / columns.max(1);
         if rows == 0 {
@@ -244,6 +253,9 @@ impl Strided<'_> {
     }
 
     /// The bytes of `rows` rows from `first` on, packed with the columns contiguous (`by_rows`) or the rows.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for rows beyond the end of the matrix, and for an `out` that does not hold them.
     pub fn pack(
         &self,
         context: &Context,
@@ -281,6 +293,9 @@ impl Strided<'_> {
     }
 
     /// As [`Strided::block`] for a mask: the bytes are not 0 where an entry is observed.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for rows beyond the end of the mask.
     pub fn flags(&self, first: usize, columns: usize, out: &mut [u8]) -> Result<()> {
         let rows = out.len() / columns.max(1);
         for i in 0..rows {

@@ -171,6 +171,9 @@ pub trait RpcaOps<W: Scalar> {
     fn weights(&self) -> Weights;
 
     /// Checks for cancellation, and reports that `iteration` of `iterations` is done.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`].
     fn checkpoint(&mut self, iteration: usize, iterations: usize, residual: f64) -> Result<()>;
 
     /// Sets the factor that every entry is multiplied with when it is read.
@@ -183,10 +186,16 @@ pub trait RpcaOps<W: Scalar> {
     fn begin(&mut self) -> Result<Start>;
 
     /// A product with X. One pass.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`]; errors of sources, of temporary files and of the backend.
     fn product(&mut self, product: &Product<'_, SmallMatrix<W, Self>>, out: &mut SmallMatrix<W, Self>) -> Result<()>;
 
     /// One iteration in one pass: L; T = M - L + Y / mu; S = shrink(T, lambda / mu); Y := mu (T - S), X := M - S +
     /// Y / mu_next; and a product with the new X. Where an entry is not observed, S = T there and Y := 0.
+    ///
+    /// # Errors
+    /// As [`RpcaOps::product`].
     fn update(
         &mut self,
         step: &Step,

@@ -66,7 +66,10 @@ impl Options {
     /// Upper bound of the penalty, relative to the first penalty.
     pub const MU_GROWTH: f64 = 1e7;
 
-    /// Refuses values outside their domain, naming the field.
+    /// Refuses values outside their domain.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] naming the field.
     pub fn check(&self) -> Result<()> {
         let refuse =
             |name: &str, value: f64, need: &str| Err(Error::invalid(name, format!("is {}, {need}", real(value))));
@@ -101,6 +104,9 @@ impl Options {
     }
 
     /// The type of the arithmetic for a matrix of type `own`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for a real type where the matrix is complex.
     pub fn dtype_of(&self, own: DType) -> Result<DType> {
         let dtype = self.dtype.unwrap_or_else(|| own.computing());
         if own.is_complex() && !dtype.is_complex() {

@@ -63,6 +63,10 @@ struct Raw {
 
 impl<'a, T: Elementwise> CpuOps<'a, T> {
     /// The operations on `entries`, m-by-n with m >= n, and on the mask of observed entries, with the cut of the plan.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::OutOfMemory`]; [`crate::error::Error::Io`] if X and Y are kept in temporary files that
+    /// cannot be made.
     pub fn new(
         context: &Arc<Context>,
         progress: &'a Progress<'a>,
@@ -118,6 +122,10 @@ impl<'a, T: Elementwise> CpuOps<'a, T> {
     }
 
     /// Calls `take(first row, rows, rows of a block, L, S)` for each panel in turn.
+    ///
+    /// # Errors
+    /// Errors of `take`; [`crate::error::Error::Cancelled`]; [`crate::error::Error::OutOfMemory`];
+    /// [`crate::error::Error::Io`] if X and Y are in temporary files.
     pub fn results(&mut self, take: &mut PanelReceiver<'_, T>) -> Result<()> {
         let (m, n) = self.size;
         let mut buffers = self.panel_buffers()?;

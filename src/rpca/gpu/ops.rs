@@ -119,6 +119,9 @@ pub fn plan<T: Scalar>(
 impl<'a, T: Scalar> GpuOps<'a, T> {
     /// The operations on `entries`, m-by-n with m >= n, and on the mask of observed entries, on `stream` of the first
     /// context. Data in the memory of the first device are processed on it alone.
+    ///
+    /// # Errors
+    /// As [`plan`]; [`Error::Cancelled`]; [`Error::ThreadRefused`]; errors of sources.
     pub fn new(
         contexts: &[Arc<Context>],
         stream: &GpuStream,
@@ -181,12 +184,18 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
 
     /// Calls `take(first row, rows, rows of a block, L, S)` for each panel in turn. L and S are packed and column-major
     /// in host memory.
+    ///
+    /// # Errors
+    /// Errors of `take`; [`Error::Cancelled`]; out of memory; errors of the GPUs.
     pub fn results(&mut self, take: &mut PanelReceiver<'_, T>) -> Result<()> {
         self.members.iter_mut().try_for_each(|member| member.results(take))
     }
 
     /// Writes L, or with `sparse` S, times `unit` to the caller's memory on the first device. Entry (i, j) is element `i *
     /// row_stride + j * column_stride` there.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`]; out of memory; errors of the GPUs.
     pub fn store(&mut self, sparse: bool, memory: &DeviceMemory, strides: (usize, usize), unit: f64) -> Result<()> {
         let target = Target::new(memory, self.size, strides, unit);
         let Some((first, others)) = self.members.split_first_mut() else { return Ok(()) };
