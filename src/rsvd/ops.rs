@@ -89,6 +89,9 @@ pub trait RsvdOps<T: Scalar>: Algebra<T> {
     fn traffic(&self) -> &Traffic;
 
     /// Checks for cancellation and reports progress, between two passes. `measure` goes to the caller's progress function.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Cancelled`]; errors of a GPU whose work has failed.
     fn checkpoint(&mut self, step: i64, steps: i64, measure: f64) -> Result<()>;
 
     /// Sets the expected number of steps, for reports between the parts of a pass.
@@ -100,11 +103,17 @@ pub trait RsvdOps<T: Scalar>: Algebra<T> {
     }
 
     /// Charges host memory that the backend's own matrices do not include.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::OutOfMemory`] if the context's limit forbids it.
     fn charge(&self, context: &Context, what: &'static str, bytes: usize) -> Result<Charge> {
         context.host_budget().charge_host(what, bytes)
     }
 
     /// The first columns of the identity, `rows`-by-`columns`.
+    ///
+    /// # Errors
+    /// Out of memory; errors of a GPU.
     fn identity(&mut self, what: &'static str, rows: usize, columns: usize) -> Result<Self::Matrix> {
         let mut data = alloc::filled(what, product(what, rows, columns)?, T::from_parts(0.0, 0.0))?;
         data.iter_mut().step_by(rows + 1).take(columns.min(rows)).for_each(|x| *x = T::from_parts(1.0, 0.0));
@@ -112,6 +121,9 @@ pub trait RsvdOps<T: Scalar>: Algebra<T> {
     }
 
     /// A tall copy of `m`, which has as many rows as A.
+    ///
+    /// # Errors
+    /// As [`RsvdOps::identity`].
     fn tall_of(&mut self, context: &Arc<Context>, m: &Self::Matrix) -> Result<Self::Tall> {
         let (rows, columns) = self.shape(m);
         let mut host = Matrix::create(context, T::DTYPE, Location::Host, Order::ColumnMajor, rows, columns)?;
@@ -120,6 +132,9 @@ pub trait RsvdOps<T: Scalar>: Algebra<T> {
     }
 
     /// A copy of a tall matrix as an [`Algebra::Matrix`].
+    ///
+    /// # Errors
+    /// As [`RsvdOps::identity`].
     fn matrix_of(&mut self, context: &Arc<Context>, what: &'static str, p: &Self::Tall) -> Result<Self::Matrix> {
         let (rows, columns) = (self.rows(), self.tall_width(p));
         let mut host = Matrix::create(context, T::DTYPE, Location::Host, Order::ColumnMajor, rows, columns)?;
@@ -129,6 +144,9 @@ pub trait RsvdOps<T: Scalar>: Algebra<T> {
 
     /// Calls `take` with the elements of a tall matrix, column by column. Returns false if the context's host memory
     /// does not hold a copy that this needs.
+    ///
+    /// # Errors
+    /// Errors of `take`; as [`RsvdOps::identity`].
     fn tall_elements(
         &mut self,
         context: &Arc<Context>,
@@ -147,6 +165,9 @@ pub trait RsvdOps<T: Scalar>: Algebra<T> {
     }
 
     /// A tall matrix whose elements `fill` writes, column by column.
+    ///
+    /// # Errors
+    /// Errors of `fill`; as [`RsvdOps::identity`].
     fn tall_filled(
         &mut self,
         context: &Arc<Context>,
@@ -162,12 +183,18 @@ pub trait RsvdOps<T: Scalar>: Algebra<T> {
     fn go_on(&mut self, _passes: u64) {}
 
     /// The first columns of the identity as a tall matrix.
+    ///
+    /// # Errors
+    /// As [`RsvdOps::identity`].
     fn tall_identity(&mut self, context: &Arc<Context>, columns: usize) -> Result<Self::Tall> {
         let eye = self.identity("identity", self.rows(), columns)?;
         self.tall_of(context, &eye)
     }
 
     /// A tall matrix of one column of ones.
+    ///
+    /// # Errors
+    /// As [`RsvdOps::identity`].
     fn tall_ones(&mut self, context: &Arc<Context>) -> Result<Self::Tall> {
         let mut host = Matrix::create(context, T::DTYPE, Location::Host, Order::ColumnMajor, self.rows(), 1)?;
         host.dense_mut("ones")?.memory.host_mut("ones")?.as_mut_slice::<T>()?.fill(T::from_parts(1.0, 0.0));
@@ -185,37 +212,67 @@ pub trait RsvdOps<T: Scalar>: Algebra<T> {
     /// Sets the precision of the products in [`RsvdOps::pass_multiply`], [`RsvdOps::pass_adjoint`] and
     /// [`RsvdOps::pass_fused`] from now on. It is full at first. Returns whether the backend has a faster product for
     /// these data.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Cuda`].
     fn set_precision(&mut self, _: IterationPrecision) -> Result<bool> {
         Ok(false)
     }
 
     /// Sets means of the columns that are known before the first pass, real parts, then imaginary parts of complex data; and
     /// their divisors, or none.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Internal`] for another number of means than columns, and if the columns are known
+    /// already; out of memory; errors of a GPU.
     fn set_columns(&mut self, _means: &[f64], _divisors: &[f64]) -> Result<Prepared> {
         Ok(Prepared::Nothing)
     }
 
     /// P = A W. One pass.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::InvalidArgument`] for data or products of an operator that are not finite;
+    /// [`crate::error::Error::Cancelled`]; errors of a source, of an operator and of the backend.
     fn pass_multiply(&mut self, w: &Self::Matrix, p: &mut Self::Tall) -> Result<()>;
 
     /// T = A^H P. One pass.
+    ///
+    /// # Errors
+    /// As [`RsvdOps::pass_multiply`].
     fn pass_adjoint(&mut self, p: &Self::Tall, t: &mut Self::Matrix) -> Result<()>;
 
     /// T = A^H A W and, if `p` is given, P = A W. One pass.
+    ///
+    /// # Errors
+    /// As [`RsvdOps::pass_multiply`].
     fn pass_fused(&mut self, w: &Self::Matrix, p: Option<&mut Self::Tall>, t: &mut Self::Matrix) -> Result<()>;
 
     /// G = A^H A, both triangles, summed in f64 where T is single. One pass.
+    ///
+    /// # Errors
+    /// As [`RsvdOps::pass_multiply`]; [`crate::error::Error::NotSupported`] for sparse matrices and operators on a GPU.
     fn pass_gram(&mut self, g: &mut Self::Matrix) -> Result<()>;
 
     /// Sum over the blocks of A_J^H (A_J A_J^H)^q Omega_J, Omega_J the rows of `local.sketch` that belong to the block:
     /// the first pass of the published block method, for blocks of rows. One pass.
+    ///
+    /// # Errors
+    /// As [`RsvdOps::pass_multiply`]; [`crate::error::Error::NotSupported`] for sparse matrices and operators on the
+    /// CPU.
     fn pass_block_sum(&mut self, local: &BlockParameters, y: &mut Self::Matrix) -> Result<()>;
 
     /// n-by-w matrix R with R R^H close to A^H A: each block's leading right singular vectors, times their values,
     /// merged into those of the blocks before (w = `local.width`). One pass.
+    ///
+    /// # Errors
+    /// As [`RsvdOps::pass_block_sum`].
     fn pass_merge(&mut self, local: &BlockParameters, r: &mut Self::Matrix) -> Result<()>;
 
     /// P = A W and Z = A^H Psi for the m-by-l1 sketch Psi. One pass.
+    ///
+    /// # Errors
+    /// As [`RsvdOps::pass_multiply`].
     fn pass_two_sketches(
         &mut self,
         w: &Self::Matrix,
@@ -225,15 +282,24 @@ pub trait RsvdOps<T: Scalar>: Algebra<T> {
     ) -> Result<()>;
 
     /// A zeroed tall matrix of `width` columns, with the rows of A.
+    ///
+    /// # Errors
+    /// As [`RsvdOps::identity`].
     fn tall(&mut self, what: &'static str, width: usize) -> Result<Self::Tall>;
 
     /// Columns of a tall matrix.
     fn tall_width(&self, p: &Self::Tall) -> usize;
 
     /// Fills a tall matrix with random numbers.
+    ///
+    /// # Errors
+    /// Errors of the backend.
     fn tall_fill(&mut self, p: &mut Self::Tall, sketch: &Sketch, first_column: u32) -> Result<()>;
 
     /// Q = alpha P M + beta Q, where M has as many rows as P columns. With beta = 0 Q is not read.
+    ///
+    /// # Errors
+    /// Errors of the backend.
     fn tall_multiply(
         &mut self,
         alpha: f64,
@@ -244,40 +310,76 @@ pub trait RsvdOps<T: Scalar>: Algebra<T> {
     ) -> Result<()>;
 
     /// P_ij := (P_ij + shift_j) 2^e_j, in double precision and rounded once. Without shifts they are 0.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Internal`] for another number of shifts or exponents than columns; errors of the backend.
     fn tall_shift(&mut self, p: &mut Self::Tall, shifts: &[Complex<f64>], exponents: &[i64]) -> Result<()>;
 
     /// P := P M for a square M, or one with fewer columns than rows, which makes P narrower.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Internal`] for an M that does not fit P; errors of the backend.
     fn tall_transform(&mut self, p: &mut Self::Tall, m: &Self::Matrix) -> Result<()>;
 
     /// C = P^H Q, in a fixed order of summation.
+    ///
+    /// # Errors
+    /// Errors of the backend.
     fn tall_cross(&mut self, p: &Self::Tall, q: &Self::Tall, c: &mut Self::Matrix) -> Result<()>;
 
     /// Euclidean norms of the columns.
+    ///
+    /// # Errors
+    /// Errors of the backend.
     fn tall_column_norms(&mut self, p: &Self::Tall) -> Result<Vec<f64>>;
 
     /// The first column that holds a number that is not finite, or whose norm overflows.
+    ///
+    /// # Errors
+    /// As [`RsvdOps::tall_column_norms`].
     fn tall_not_finite(&mut self, p: &Self::Tall) -> Result<Option<usize>> {
         Ok(self.tall_column_norms(p)?.iter().position(|norm| !norm.is_finite()))
     }
 
     /// [`Algebra::cholesky_step`] of a tall matrix.
+    ///
+    /// # Errors
+    /// As [`Algebra::cholesky_step`].
     fn tall_cholesky_step(&mut self, p: &mut Self::Tall, shift: f64, r: &mut Self::Matrix) -> Result<Step>;
 
     /// For each column the first entry of largest modulus, real and imaginary part.
+    ///
+    /// # Errors
+    /// Errors of the backend.
     fn tall_column_peaks(&mut self, p: &Self::Tall) -> Result<Vec<(f64, f64)>>;
 
     /// A tall matrix from the caller's matrix on the host or the device, which is m-by-w or, with `adjoint`, w-by-m.
     /// `conjugate` also conjugates each entry.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::InvalidArgument`] for another type, and on a GPU for another size;
+    /// [`crate::error::Error::Internal`] for another size on the CPU; [`crate::error::Error::NotSupported`] for a
+    /// matrix that is not dense, and on the CPU for one on a device; out of memory; errors of a GPU.
     fn tall_read(&mut self, what: &'static str, source: &Matrix, adjoint: bool, conjugate: bool) -> Result<Self::Tall>;
 
     /// Writes a tall matrix to the caller's matrix, which is m-by-w or, with `adjoint`, w-by-m, in any order, on the host
     /// (complete on return) or the device. `conjugate` also conjugates each entry.
+    ///
+    /// # Errors
+    /// As [`RsvdOps::tall_read`]; [`crate::error::Error::InvalidArgument`] for another size, and for a matrix borrowed
+    /// for reading.
     fn tall_write(&mut self, p: &Self::Tall, target: &mut Matrix, adjoint: bool, conjugate: bool) -> Result<()>;
 
     /// [`RsvdOps::tall_read`] of a matrix that is not tall.
+    ///
+    /// # Errors
+    /// As [`RsvdOps::tall_read`].
     fn read(&mut self, what: &'static str, source: &Matrix, adjoint: bool, conjugate: bool) -> Result<Self::Matrix>;
 
     /// [`RsvdOps::tall_write`] of a matrix that is not tall.
+    ///
+    /// # Errors
+    /// As [`RsvdOps::tall_write`].
     fn write(&mut self, m: &Self::Matrix, target: &mut Matrix, adjoint: bool, conjugate: bool) -> Result<()>;
 }
 

@@ -223,6 +223,9 @@ pub fn scaling(column: &Moments, rows: usize, factor: f64, centred: bool) -> Sca
 }
 
 /// The columns whose gain is 0.
+///
+/// # Errors
+/// [`crate::error::Error::OutOfMemory`].
 pub fn constants_of(gains: impl Iterator<Item = f64> + Clone) -> Result<Vec<usize>> {
     let are_zero = gains.enumerate().filter(|(_, gain)| *gain == 0.0).map(|(j, _)| j);
     let mut constants = alloc::with_capacity("constant columns", are_zero.clone().count())?;

@@ -312,6 +312,9 @@ fn confirm(run: &mut Run<'_>, factors: &Factors, decide: bool, known: Option<f64
 
 /// Allocates as much as `adaptive` at its peak, for a backend that counts bytes. The basis is held in two blocks: only its
 /// bytes matter, not the number of blocks.
+///
+/// # Errors
+/// Errors of the passes; [`Error::Internal`] for a task without both factors.
 pub fn rehearse(run: &mut Run<'_>) -> Result<Factors> {
     let (m, n) = (run.ops.rows(), run.ops.columns());
     let most = run.task.rank.min(m).min(n);

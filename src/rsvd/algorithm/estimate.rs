@@ -10,11 +10,17 @@ use crate::rsvd::erased::{Dense, Tall};
 use crate::rsvd::options::{ErrorKind, Method, POWER_STEPS, least_tolerance};
 
 /// ||A - A_k||_F from the singular values alone; `None` where the difference of the squares is only rounding error.
+///
+/// # Errors
+/// As [`Run::statistics`].
 pub fn identity(run: &Run<'_>, s: &[f64]) -> Result<Option<f64>> {
     difference(run, |norm2| s.iter().fold(norm2, |left, x| left - x * x))
 }
 
 /// ||A - A_k||_F from ||A_k||_F^2, as [`identity`].
+///
+/// # Errors
+/// As [`Run::statistics`].
 pub fn rest(run: &Run<'_>, captured: f64) -> Result<Option<f64>> {
     difference(run, |norm2| norm2 - captured)
 }
@@ -50,6 +56,9 @@ impl Relation {
 
 /// The residual R = A - U diag(s) V^H applied to Gaussian probes: ||R||_F to about a fifth with ten of them, and an upper
 /// bound of ||R||_2 that fails with probability 10^-probes; or, for [`ErrorKind::Power`], ||R||_2 itself.
+///
+/// # Errors
+/// Errors of the passes; [`Error::Numerical`] if the residual or its norm is not finite.
 #[inline(never)]
 pub fn probe(run: &mut Run<'_>, relation: Relation, u: &Tall, s: &[f64], v: &Dense) -> Result<ErrorFigures> {
     let has_power = run.task.error == ErrorKind::Power;
@@ -152,6 +161,9 @@ fn spectral(run: &mut Run<'_>, u: &Tall, s: &[f64], v: &Dense, mut w: Dense, mut
 }
 
 /// ||A v_j - s_j u_j|| and ||A^H u_j - s_j v_j|| for each j. Two passes.
+///
+/// # Errors
+/// Errors of the passes.
 pub fn residuals(run: &mut Run<'_>, u: &Tall, s: &[f64], v: &Dense) -> Result<(Vec<f64>, Vec<f64>)> {
     let mut diagonal = run.identity(s.len(), s.len())?;
     run.ops.scale_columns(&mut diagonal, s)?;

@@ -7,6 +7,9 @@ use crate::error::Result;
 use crate::rsvd::erased::{Dense, Tall};
 
 /// Q and, `with_coordinates`, T = A^H Q: A is close to Q T^H. q + 1 passes, and 1 for T.
+///
+/// # Errors
+/// Errors of the passes and of the restart file.
 pub fn columns(run: &mut Run<'_>, with_coordinates: bool) -> Result<(Tall, Option<Dense>)> {
     let w = power::iterate(run, BasisAccuracy::Basis)?;
     let mut p = run.ops.tall("A W", run.task.columns)?;
@@ -23,6 +26,9 @@ pub fn columns(run: &mut Run<'_>, with_coordinates: bool) -> Result<(Tall, Optio
 }
 
 /// W and, `with_coordinates`, P = A W: A is close to P W^H, with the accuracy of [`columns`] for the transposed problem.
+///
+/// # Errors
+/// As [`columns`].
 pub fn rows(run: &mut Run<'_>, with_coordinates: bool) -> Result<(Dense, Option<Tall>)> {
     let (n, width) = (run.ops.columns(), run.task.columns);
     let (first, mut w) = match run.resume()? {

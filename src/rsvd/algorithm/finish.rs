@@ -6,6 +6,10 @@ use crate::error::Result;
 use crate::rsvd::erased::{Dense, Tall};
 
 /// Factors of A W W^H from an orthonormal W and P = A W.
+///
+/// # Errors
+/// [`crate::error::Error::Numerical`] for numbers that are not finite and for singular values that do not converge;
+/// errors of the backend.
 #[inline(never)]
 pub fn row_space(run: &mut Run<'_>, w: &Dense, mut p: Tall) -> Result<Factors> {
     let r = run.orthonormalize_tall(&mut p)?;
@@ -14,6 +18,9 @@ pub fn row_space(run: &mut Run<'_>, w: &Dense, mut p: Tall) -> Result<Factors> {
 }
 
 /// Factors of Q Q^H A from an orthonormal Q and T = A^H Q, which is destroyed.
+///
+/// # Errors
+/// As [`row_space`].
 #[inline(never)]
 pub fn range(run: &mut Run<'_>, q: Tall, t: &mut Dense) -> Result<Factors> {
     let r = run.orthonormalize(t)?;
@@ -22,6 +29,9 @@ pub fn range(run: &mut Run<'_>, q: Tall, t: &mut Dense) -> Result<Factors> {
 }
 
 /// Factors U = Q L_k and V = X R_k of rank k for orthonormal Q and X and the small matrices L and R.
+///
+/// # Errors
+/// Errors of the backend.
 #[inline(never)]
 pub fn assemble(run: &mut Run<'_>, q: Tall, left: Dense, mut s: Vec<f64>, x: &Dense, right: Dense) -> Result<Factors> {
     let k = run.task.rank.min(s.len());
@@ -57,6 +67,9 @@ pub fn assemble(run: &mut Run<'_>, q: Tall, left: Dense, mut s: Vec<f64>, x: &De
 }
 
 /// Multipliers of modulus 1, one a column, that make the peak of each column real and positive.
+///
+/// # Errors
+/// Out of memory.
 pub fn turns(peaks: &[(f64, f64)]) -> Result<Vec<(f64, f64)>> {
     let turn = |&(re, im): &(f64, f64)| {
         let modulus = re.hypot(im);
@@ -66,6 +79,9 @@ pub fn turns(peaks: &[(f64, f64)]) -> Result<Vec<(f64, f64)>> {
 }
 
 /// Multiplies each column by a number of modulus 1.
+///
+/// # Errors
+/// Errors of the backend.
 #[inline(never)]
 pub fn turn(run: &mut Run<'_>, m: &mut Dense, turns: &[(f64, f64)]) -> Result<()> {
     if !run.ops.dtype().is_complex() {

@@ -127,17 +127,26 @@ impl<'a> Run<'a> {
         unit_roundoff(self.ops.dtype())
     }
 
-    /// The statistics of the first pass; an internal error before it.
+    /// The statistics of the first pass.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] before it.
     pub fn statistics(&self) -> Result<&Statistics> {
         self.ops.statistics().ok_or_else(|| Error::Internal("statistics before a pass".into()))
     }
 
     /// ||A||_F, multiplied by the factor on the data.
+    ///
+    /// # Errors
+    /// As [`Run::statistics`].
     pub fn norm(&self) -> Result<f64> {
         Ok(self.statistics()?.norm2.max(0.0).sqrt())
     }
 
     /// The sketch, n-by-`width`: the caller's, or random numbers from column `first` on.
+    ///
+    /// # Errors
+    /// As [`Operations::read`] for the caller's sketch; errors of the backend.
     #[inline(never)]
     pub fn omega(&mut self, width: usize, first: u32) -> Result<Dense> {
         let n = self.ops.columns();
@@ -163,6 +172,9 @@ impl<'a> Run<'a> {
     /// Makes a sketch of few rows orthonormal: columns that depend on each other are replaced.
     ///
     /// They are found here, where the numbers are small integers. Rounding hides their dependence in A Omega.
+    ///
+    /// # Errors
+    /// As [`Run::orthonormalize`].
     pub fn complete_sketch(&mut self, omega: &mut Dense) -> Result<()> {
         if self.ops.shape(omega).0 <= SIGN_ROWS && self.may_miss() {
             self.orthonormalize(omega)?;
@@ -179,6 +191,9 @@ impl<'a> Run<'a> {
     }
 
     /// The number of finished iterations and W: from an interrupted run, or 0 and an orthonormal basis of the sketch.
+    ///
+    /// # Errors
+    /// As [`Run::resume`], [`Run::omega`] and [`Run::orthonormalize`].
     #[inline(never)]
     pub fn begin(&mut self) -> Result<(usize, Dense)> {
         if let Some(resumed) = self.resume()? {
@@ -190,6 +205,9 @@ impl<'a> Run<'a> {
     }
 
     /// The state of an interrupted run, the first time: the number of finished iterations and W.
+    ///
+    /// # Errors
+    /// As [`Run::resume_any`]; [`Error::InvalidArgument`] if the state is a product.
     #[inline(never)]
     pub fn resume(&mut self) -> Result<Option<(usize, Dense)>> {
         match self.resume_any()? {
@@ -202,6 +220,10 @@ impl<'a> Run<'a> {
     }
 
     /// The same for methods that save products, too.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for a product of another number of rows; errors of the restart file and of the
+    /// backend.
     #[inline(never)]
     pub fn resume_any(&mut self) -> Result<Option<(usize, Resumed)>> {
         let Some(saved) = self.restart.as_mut().and_then(|r| r.take_saved()) else { return Ok(None) };
@@ -223,6 +245,9 @@ impl<'a> Run<'a> {
     }
 
     /// Runs a pass whose result only has to span the right space, in the precision that the task has for iterations.
+    ///
+    /// # Errors
+    /// Errors of `pass`; as [`Operations::set_precision`].
     pub fn spanning(&mut self, pass: impl FnOnce(&mut dyn Operations) -> Result<()>) -> Result<()> {
         if self.task.precision == IterationPrecision::Full {
             return pass(self.ops);
@@ -318,9 +343,12 @@ impl<'a> Run<'a> {
         if self.ops.statistics().is_some() { self.check_range() } else { Ok(()) }
     }
 
-    /// Refuses data whose squares overflow or vanish, and sets `rescale` to the factor that they need. Also refuses columns
-    /// whose deviation is lost in spite of the factor, sparse data and operators that are lost in the correction for
-    /// means, and data that are not those of a saved state.
+    /// Refuses data whose squares overflow or vanish, and sets `rescale` to the factor that they need.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`] if `rescale` is set, for columns whose deviation is lost in spite of the factor, and for
+    /// sparse data and operators that are lost in the correction for means; [`Error::InvalidArgument`] for data that
+    /// are not those of a saved state; [`Error::Internal`] before the first pass.
     pub fn check_range(&mut self) -> Result<()> {
         self.check_range_of(|statistics| statistics.size)
     }
@@ -391,6 +419,9 @@ impl<'a> Run<'a> {
     }
 
     /// Makes the columns of `x` orthonormal; returns R with X = Q R.
+    ///
+    /// # Errors
+    /// As [`Operations::orthonormalize`].
     #[inline(never)]
     pub fn orthonormalize(&mut self, x: &mut Dense) -> Result<Dense> {
         let method = self.basis_method(BasisAccuracy::Basis);
@@ -398,6 +429,9 @@ impl<'a> Run<'a> {
     }
 
     /// Makes the columns of `x` a well-conditioned basis of their span, as between power iterations; returns R.
+    ///
+    /// # Errors
+    /// As [`Operations::orthonormalize`].
     #[inline(never)]
     pub fn span(&mut self, x: &mut Dense) -> Result<Dense> {
         let method = self.basis_method(BasisAccuracy::Span);
@@ -405,6 +439,9 @@ impl<'a> Run<'a> {
     }
 
     /// Makes the columns of a tall matrix orthonormal; returns R.
+    ///
+    /// # Errors
+    /// As [`Operations::orthonormalize_tall`].
     #[inline(never)]
     pub fn orthonormalize_tall(&mut self, p: &mut Tall) -> Result<Dense> {
         let method = self.basis_method(BasisAccuracy::Basis);
@@ -412,6 +449,9 @@ impl<'a> Run<'a> {
     }
 
     /// Makes the columns of a tall matrix a well-conditioned basis of their span; returns R.
+    ///
+    /// # Errors
+    /// As [`Operations::orthonormalize_tall`].
     #[inline(never)]
     pub fn span_tall(&mut self, p: &mut Tall) -> Result<Dense> {
         let method = self.basis_method(BasisAccuracy::Span);
@@ -425,6 +465,9 @@ impl<'a> Run<'a> {
     }
 
     /// op(A) op(B) in a new matrix.
+    ///
+    /// # Errors
+    /// Errors of the backend.
     #[inline(never)]
     pub fn product(&mut self, a: &Dense, op_a: Op, b: &Dense, op_b: Op) -> Result<Dense> {
         let (pick_rows, pick_columns) = (self.ops.shape(a), self.ops.shape(b));
@@ -436,6 +479,9 @@ impl<'a> Run<'a> {
     }
 
     /// A copy of the first `count` columns.
+    ///
+    /// # Errors
+    /// Errors of the backend.
     #[inline(never)]
     pub fn head(&mut self, m: &Dense, count: usize) -> Result<Dense> {
         let rows = self.ops.shape(m).0;
@@ -445,23 +491,35 @@ impl<'a> Run<'a> {
     }
 
     /// The first columns of the identity, `rows`-by-`columns`.
+    ///
+    /// # Errors
+    /// As [`Operations::identity`].
     #[inline(never)]
     pub fn identity(&mut self, rows: usize, columns: usize) -> Result<Dense> {
         self.ops.identity("identity", rows, columns)
     }
 
     /// The first columns of the identity as a tall matrix.
+    ///
+    /// # Errors
+    /// As [`Operations::tall_identity`].
     pub fn tall_identity(&mut self, columns: usize) -> Result<Tall> {
         self.ops.tall_identity(self.context, columns)
     }
 
     /// A tall copy of `m`, which has as many rows as A.
+    ///
+    /// # Errors
+    /// As [`Operations::tall_of`].
     #[inline(never)]
     pub fn tall_of(&mut self, m: &Dense) -> Result<Tall> {
         self.ops.tall_of(self.context, m)
     }
 
     /// The first column of P that holds a number that is not finite.
+    ///
+    /// # Errors
+    /// Errors of the backend.
     pub fn tall_not_finite(&mut self, p: &Tall) -> Result<Option<usize>> {
         let found = self.ops.tall_not_finite(p)?;
         if found.is_none() || self.ops.dtype().is_single() {
@@ -475,8 +533,11 @@ impl<'a> Run<'a> {
         Ok(self.ops.column_norms(&sums)?.iter().position(|sum| !sum.is_finite()))
     }
 
-    /// Refuses a tall matrix, the result `name`, with a number that is not finite. The error names the first column that has one,
-    /// as a number of `column`, and its first row, which is a sample.
+    /// Refuses a tall matrix, the result `name`, with a number that is not finite.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`], which names the first column that has one, as a number of `column`, and its first row,
+    /// which is a sample; errors of the backend.
     pub fn expect_in_range(&mut self, p: &Tall, (name, column): (&str, &str)) -> Result<()> {
         let Some(j) = self.tall_not_finite(p)? else { return Ok(()) };
         let row = self.ops.tall_row_not_finite(self.context, p, j)?;
@@ -486,6 +547,9 @@ impl<'a> Run<'a> {
     }
 
     /// P := `by` P for a power of two, which need not be a number of the type.
+    ///
+    /// # Errors
+    /// Errors of the backend.
     pub fn scale_tall(&mut self, p: &mut Tall, mut by: f64) -> Result<()> {
         let width = self.ops.tall_width(p);
         let most = if self.ops.dtype().is_single() { 120f64.exp2() } else { 1000f64.exp2() };
@@ -500,6 +564,9 @@ impl<'a> Run<'a> {
     }
 
     /// The report of the run, with the figures of the error.
+    ///
+    /// # Errors
+    /// As [`Run::statistics`].
     #[inline(never)]
     pub fn outcome(&self, rank: usize, error: ErrorFigures) -> Result<Outcome> {
         let statistics = self.statistics()?;

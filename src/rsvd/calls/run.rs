@@ -50,6 +50,9 @@ pub trait Call {
 }
 
 /// Runs a call on the backend of the contexts.
+///
+/// # Errors
+/// Errors of `work`; as [`Opened::new`], and as [`CpuOps::new`] or [`GpuOps::new`].
 pub fn run<T: Scalar>(
     contexts: &[Arc<Context>],
     queue: Option<&GpuStream>,
