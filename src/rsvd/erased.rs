@@ -39,6 +39,9 @@ impl Tall {
     }
 
     /// The matrix itself, for tests of the methods.
+    ///
+    /// # Errors
+    /// As [`Dense::of`].
     #[cfg(test)]
     pub fn into_inner<M: 'static>(self) -> Result<M> {
         erased::into_inner("tall matrix", self.0)

@@ -25,6 +25,9 @@ impl Blas {
     compiled_here! {
         /// The lower triangle of C = alpha A^H A + beta C, or with `outer` of alpha A A^H + beta C. The rest of C is
         /// not changed.
+        ///
+        /// # Errors
+        /// As [`Blas::multiply`].
         pub fn rank_update<T: Scalar>(
             &self: Blas,
             alpha: f64,
@@ -76,6 +79,9 @@ impl Blas {
 
     compiled_here! {
         /// B := R^-1 B for the upper triangle R of `r`, or with `right` B := B R^-1. The lower triangle is not read.
+        ///
+        /// # Errors
+        /// As [`Blas::multiply`].
         pub fn solve_upper<T: Scalar>(
             &self: Blas,
             r: View<'_>,
