@@ -85,7 +85,7 @@ static void creation(void) {
   BAD("angles: element 7 is NaN", g.angles = angles);
   /* 90 steps of a degree. */
   for (n = 0; n < MOST_VIEWS; n++) angles[n] = n * 3.14159265358979 / 180;
-  BAD("angles: cover 89.00 degrees", g.angles = angles);
+  BAD("angles: the arc is 89.00 degrees", g.angles = angles);
   g.angles = angles;
   o.allow_short_arc = 1;
   OK(CREATE());
