@@ -467,7 +467,7 @@ def not_finite(rng: np.random.Generator, bench: Bench) -> None:
     except purlin.InternalError as error:
         raise Finding(f"{label}: internal error {error}") from error
     except (purlin.Error, ValueError) as error:
-        expected = "product: returned " if form in ("operator", "adjoint") else f"{name}: has "
+        expected = "product: returned " if form == "operator" else "adjoint: returned " if form == "adjoint" else f"{name}: has "
         # On a GPU robust PCA counts the numbers and does not look for their place.
         has_place = " in row" in str(error) or (call == "rpca" and bench.backend == "cuda")
         is_named = str(error).startswith(expected) and has_place

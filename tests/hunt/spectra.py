@@ -451,7 +451,7 @@ def spoilt(rng: np.random.Generator, bench: Bench) -> None:
         ("start", lambda: purlin.lanczos.run(made, 2, start=vector, **options), ("start",)),
         ("known", lambda: purlin.lanczos.run(made, 2, known=known, **options), ("known",)),
         ("operator", lambda: purlin.lanczos.run(Operator(), 2, **options), ("product",)),
-        ("singular operator", lambda: purlin.lanczos.singular(Operator(), 2, **options), ("product",)),
+        ("singular operator", lambda: purlin.lanczos.singular(Operator(), 2, **options), ("product", "adjoint")),
         ("solver", lambda: purlin.lanczos.run(made, 1, "nearest", sigma=0.0, solve=solver, **options), ("solve",)),
         ("start of singular", lambda: purlin.lanczos.singular(made, 2, start=vector, **options), ("start",)),
         ("tridiagonal", lambda: purlin.lanczos.tridiagonalize(made, 3, start=vector, **options), ("start",)),
@@ -461,7 +461,7 @@ def spoilt(rng: np.random.Generator, bench: Bench) -> None:
         ("vector of a cut", lambda: purlin.graph.bisect(made, vector, **options), ("vector",)),
         ("points", lambda: purlin.graph.k_means(vector[:, None], 2, **options), ("points",)),
         ("image", lambda: purlin.graph.of_image(vector[None], **options), ("image",)),
-        ("rsvd of an operator", lambda: purlin.rsvd.compute(Operator(), 2, **options), ("product",)),
+        ("rsvd of an operator", lambda: purlin.rsvd.compute(Operator(), 2, **options), ("product", "adjoint")),
         ("coordinates", lambda: purlin.sparse.from_coordinates(np.arange(n), np.arange(n), vector, (n, n), **options), ()),
     )
     label = f"spoilt {name} n={n} {bad}"
