@@ -1,5 +1,6 @@
 //! The unit of data whose squares leave the range of the type.
 
+use crate::error::{Error, Result};
 use crate::rsvd::statistics::Statistics;
 use crate::scalar::DType;
 
@@ -25,6 +26,20 @@ pub fn repeated_with(dtype: DType, statistics: &Statistics, size: f64) -> Option
     // The sum of many squares may overflow where each of them is in range.
     let sum = || (!statistics.norm2.is_finite()).then(|| unit_factor(size));
     safe_factor(dtype, size).or_else(unit).or_else(sum).filter(|factor| *factor != 1.0)
+}
+
+/// Refuses an operator whose products have another size in a run that is repeated with `factor`, which brings those of the
+/// first run to about 1.
+///
+/// # Errors
+/// [`Error::Numerical`].
+pub fn expect_same_products(factor: f64, statistics: &Statistics) -> Result<()> {
+    let is_repeated = factor != 1.0 && statistics.is_estimate;
+    if !is_repeated || (1e-10..1e10).contains(&statistics.size) {
+        return Ok(());
+    }
+    let problem = format!("have {:.1e} times their size of before when they are computed again", statistics.size);
+    Err(Error::Numerical(format!("a: products of the operator with the same vectors {problem}")))
 }
 
 #[cfg(test)]

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use super::checksums::Products;
 use super::support::{Dense, PACKED, cpu, factor, gpu, matrix, residual, vector, with_spectrum};
 use crate::context::Context;
-use crate::matrix::Matrix;
+use crate::dense::Op;
+use crate::error::{Error, Result};
+use crate::matrix::{Matrix, Operator};
 use crate::rsvd::options::{ErrorKind, Method};
 use crate::rsvd::pca::PcaOptions;
 use crate::rsvd::{Options, Rsvd};
@@ -70,6 +72,57 @@ fn norms_of_operators_do_not_depend_on_the_method_on_a_gpu() {
     check::<f32>(&context);
     check::<Complex<f64>>(&context);
     check_given::<f64>(&context);
+}
+
+/// Products of which number `at` has one number that is far too large.
+struct Once {
+    products: Products<f64>,
+    at: usize,
+    calls: usize,
+}
+
+impl Operator<f64> for Once {
+    fn shape(&self) -> (usize, usize) {
+        Operator::<f64>::shape(&self.products)
+    }
+
+    fn apply(&mut self, op: Op, x: &[f64], count: usize, y: &mut [f64]) -> Result<()> {
+        self.products.apply(op, x, count, y)?;
+        if self.calls == self.at {
+            y[1] = 1e300;
+        }
+        self.calls += 1;
+        Ok(())
+    }
+}
+
+/// The run is repeated with a factor that the large number asks for, and without that number all products vanish.
+fn check_changing(context: &Arc<Context>) {
+    let a = with_spectrum::<f64>(context, 60, 40, &[3.0, 2.0, 1.0, 0.5, 0.25], 7);
+    for method in [Method::Auto, Method::Fused, Method::Krylov, Method::Range, Method::OnePass, Method::RowFused] {
+        let options = Options { rank: 4, method, ..Options::default() };
+        for at in 0..2 {
+            let changing = Once { products: Products(a.clone()), at, calls: 0 };
+            let m = Matrix::from_operator::<f64>(context, Box::new(changing));
+            match factor::<f64>(context, &m, options.clone()) {
+                Ok(found) => assert!((found.s[0] - 3.0).abs() < 0.1, "{method:?} {at}: {:?}", found.s),
+                Err(e) => {
+                    assert!(matches!(e, Error::Numerical(_) | Error::InvalidArgument { .. }), "{method:?} {at}: {e}")
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn products_that_change_between_runs_are_no_success() {
+    check_changing(&cpu());
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn products_that_change_between_runs_are_no_success_on_a_gpu() {
+    check_changing(&gpu());
 }
 
 #[test]
