@@ -12,7 +12,7 @@ use purlin::dense::sketch::{Distribution, Sketch};
 use purlin::progress::Progress;
 use purlin::rng::stream;
 use purlin::rsvd::cpu::CpuOps;
-use purlin::rsvd::data::{Center, Data, LongColumns, Problem, Resident, Setting};
+use purlin::rsvd::data::{Center, Data, Problem, Setting};
 use purlin::rsvd::ops::RsvdOps;
 use purlin::scalar::{Element, Scalar};
 
@@ -36,18 +36,7 @@ fn passes<T: Scalar>(c: &mut Criterion, context: &Arc<Context>) {
     let flops = 2 * (ROWS * COLUMNS * WIDTH) as u64;
     for (name, row_stride, column_stride) in [("rows", COLUMNS, 1), ("columns", 1, ROWS)] {
         for center in [Center::None, Center::Columns] {
-            let setting = Setting {
-                block_rows: 0,
-                resident: Resident::Auto,
-                alternate: false,
-                center,
-                scale: false,
-                factor: 1.0,
-                tall_columns: 0,
-                long: LongColumns::default(),
-                small_elements: 0,
-                panel_rows: 0,
-            };
+            let setting = Setting { center, ..Setting::plain() };
             let data = Data::Dense { memory: &memory, dtype: <T as Element>::DTYPE, row_stride, column_stride };
             let problem = Problem { rows: ROWS, columns: COLUMNS, transposed: false, data };
             let mut ops = CpuOps::<T>::new(context, problem, setting, &progress).unwrap();

@@ -76,6 +76,22 @@ pub enum Resident {
 }
 
 impl Setting {
+    /// Data as they are, in blocks that the memory decides, without a tall matrix.
+    pub fn plain() -> Self {
+        Self {
+            block_rows: 0,
+            resident: Resident::Auto,
+            alternate: false,
+            center: Center::None,
+            scale: false,
+            factor: 1.0,
+            tall_columns: 0,
+            long: LongColumns::default(),
+            small_elements: 0,
+            panel_rows: 0,
+        }
+    }
+
     /// The factor by which the singular values are too large: 1 if columns are scaled, which removes it.
     pub fn result_factor(&self) -> f64 {
         if self.scale { 1.0 } else { self.factor }

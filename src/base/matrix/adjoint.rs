@@ -154,10 +154,10 @@ fn has_infinity<T: Scalar>(y: &[T]) -> bool {
     parts().any(f64::is_infinite) && !parts().any(f64::is_nan)
 }
 
-/// The error of a product with a vector of norm 1 that is not finite.
+/// The error of a product that is not finite.
 fn not_finite(op: Op) -> Error {
     let whose = if op == Op::Plain { "A" } else { "its adjoint" };
-    Error::Numerical(format!("a: the product of {whose} with a vector of norm 1 has a number that is not finite"))
+    Error::Numerical(format!("a: the product of {whose} with a random vector has a number that is not finite"))
 }
 
 /// Refuses the product A^H Y for a random Y if it is not 0, where A X is 0 for a random X.

@@ -38,8 +38,8 @@ pub fn expect_same_products(factor: f64, statistics: &Statistics) -> Result<()> 
     if !is_repeated || (1e-10..1e10).contains(&statistics.size) {
         return Ok(());
     }
-    let problem = format!("have {:.1e} times their size of before when they are computed again", statistics.size);
-    Err(Error::Numerical(format!("a: products of the operator with the same vectors {problem}")))
+    let change = format!("{:.1e} times as large when they are computed again", statistics.size);
+    Err(Error::Numerical(format!("a: products with the same vectors are {change}")))
 }
 
 #[cfg(test)]

@@ -88,20 +88,14 @@ fn shared<T>((rows, columns): (usize, usize), setting: &Setting, (width, multipl
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rsvd::data::{LongColumns, Resident};
+    use crate::rsvd::data::LongColumns;
 
     fn setting() -> Setting {
         Setting {
-            block_rows: 0,
-            resident: Resident::Auto,
-            alternate: false,
-            center: Center::None,
-            scale: false,
-            factor: 1.0,
             tall_columns: 20,
             long: LongColumns { replaced: 20, scratch: 20, result: 20, product: 20, merged: 0 },
             small_elements: 1000,
-            panel_rows: 0,
+            ..Setting::plain()
         }
     }
 

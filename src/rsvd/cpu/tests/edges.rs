@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::super::CpuOps;
 use super::inputs::{laid_out, packed, sparse};
 use super::plain::{C64, Plain, plain, whole};
-use super::runs::{context, eps, filled, poisoned, setting, sketch};
+use super::runs::{context, eps, filled, poisoned, sketch};
 use crate::backend::memory::{HostMemory, Memory};
 use crate::blocks::array::{ArrayInfo, Block};
 use crate::blocks::number::Number;
@@ -28,7 +28,7 @@ fn block_methods<T: Scalar>() {
     let c = context(2, 0);
     let progress = Progress::none();
     for center in [Center::None, Center::Columns] {
-        let s = Setting { block_rows: 17, center, ..setting() };
+        let s = Setting { block_rows: 17, center, ..Setting::plain() };
         let treated = a.treated(&s);
         let (memory, row_stride, column_stride) = laid_out(&a, Number::of("a", T::DTYPE).unwrap(), Order::RowMajor, 1);
         let data = Data::Dense { memory: &memory, dtype: T::DTYPE, row_stride, column_stride };
@@ -87,7 +87,7 @@ fn methods_on_blocks() {
     let csr = sparse::<f64>(&whole(5, 4, false), 0, true);
     let (c, progress) = (context(1, 0), Progress::none());
     let problem = Problem::new(5, 4, Data::Csr(&csr));
-    let mut ops = CpuOps::<f64>::new(&c, problem, setting(), &progress).unwrap();
+    let mut ops = CpuOps::<f64>::new(&c, problem, Setting::plain(), &progress).unwrap();
     let mut y = ops.zeros("test", 4, 2).unwrap();
     let local = BlockParameters { width: 2, iterations: 0, sketch: sketch(stream::SKETCH) };
     assert!(matches!(ops.pass_block_sum(&local, &mut y), Err(Error::NotSupported(_))));
@@ -96,10 +96,10 @@ fn methods_on_blocks() {
 #[test]
 fn centring_by_panels_cancels_nothing() {
     // Means of 1e8 in double precision would leave eight digits if they were subtracted from products.
-    let small = whole(301, 9, false).treated(&Setting { center: Center::Columns, ..setting() });
+    let small = whole(301, 9, false).treated(&Setting { center: Center::Columns, ..Setting::plain() });
     let a = Plain::new(301, 9, |i, j| small.at(i, j) + 1e8);
     let rounded = Plain::new(301, 9, |i, j| a.at(i, j));
-    let s = Setting { center: Center::Columns, ..setting() };
+    let s = Setting { center: Center::Columns, ..Setting::plain() };
     let want = rounded.treated(&s);
     let (memory, row_stride, column_stride) = laid_out(&a, Number::F64, Order::RowMajor, 0);
     let data = Data::Dense { memory: &memory, dtype: DType::F64, row_stride, column_stride };
@@ -119,7 +119,7 @@ fn numbers_that_are_not_finite_are_refused_with_their_place() {
         let mut a = whole(50, 4, false);
         a.data[2 * 50 + 37] = C64::new(bad, 0.0);
         for center in [Center::None, Center::Columns, Center::Rows] {
-            let s = Setting { center, block_rows: 10, ..setting() };
+            let s = Setting { center, block_rows: 10, ..Setting::plain() };
             let named = |row: usize, column: usize| {
                 Error::invalid("a", format!("has {bad} in row {row}, column {column} (from 0)"))
             };
@@ -154,12 +154,12 @@ fn squares_may_overflow_where_entries_do_not() {
     let (memory, row_stride, column_stride) = laid_out(&a, Number::F64, Order::RowMajor, 0);
     let data = Data::Dense { memory: &memory, dtype: DType::F64, row_stride, column_stride };
     let (c, progress) = (context(1, 0), Progress::none());
-    let mut ops = CpuOps::<f64>::new(&c, Problem::new(20, 3, data), setting(), &progress).unwrap();
+    let mut ops = CpuOps::<f64>::new(&c, Problem::new(20, 3, data), Setting::plain(), &progress).unwrap();
     let w = filled(&mut ops, 3, 2, 1);
     let mut p = ops.tall("test", 2).unwrap();
     ops.pass_multiply(&w, &mut p).unwrap();
     assert_eq!(ops.statistics().unwrap().max_abs, 1e200);
-    let small = Setting { factor: 2f64.powi(-664), center: Center::Columns, ..setting() };
+    let small = Setting { factor: 2f64.powi(-664), center: Center::Columns, ..Setting::plain() };
     let data = Data::Dense { memory: &memory, dtype: DType::F64, row_stride, column_stride };
     let mut ops = CpuOps::<f64>::new(&c, Problem::new(20, 3, data), small, &progress).unwrap();
     ops.pass_multiply(&w, &mut p).unwrap();
@@ -184,7 +184,7 @@ fn readers_errors_and_cancellation_end_a_pass() {
     let mut source = CallbackSource::new(info.clone(), Box::new(read));
     let progress = Progress::none();
     let data = Data::Streamed { source: &mut source as &mut dyn Source, order: Order::RowMajor };
-    let s = Setting { block_rows: 10, ..setting() };
+    let s = Setting { block_rows: 10, ..Setting::plain() };
     let mut ops = CpuOps::<f64>::new(&c, Problem::new(50, 4, data), s, &progress).unwrap();
     let w = filled(&mut ops, 4, 2, 1);
     let mut p = ops.tall("test", 2).unwrap();
@@ -213,7 +213,7 @@ fn a_source_is_cut_as_the_plan_says() {
     let c = context(2, 400_000);
     let progress = Progress::none();
     let data = Data::Streamed { source: &mut source, order: Order::RowMajor };
-    let s = Setting { block_rows: 312, panel_rows: 100, ..setting() };
+    let s = Setting { block_rows: 312, panel_rows: 100, ..Setting::plain() };
     let mut ops = CpuOps::<f64>::new(&c, Problem::new(4000, 20, data), s, &progress).unwrap();
     assert_eq!(ops.traffic().block_rows, 312);
     assert_eq!(c.host_memory_used(), 2 * 312 * 160);
@@ -233,7 +233,7 @@ fn copies_of_panels_are_as_long_as_the_plan_says() {
     let c = context(2, 100_000);
     let progress = Progress::none();
     let data = Data::Dense { memory: &memory, dtype: DType::F64, row_stride, column_stride };
-    let s = Setting { center: Center::Columns, panel_rows: 150, ..setting() };
+    let s = Setting { center: Center::Columns, panel_rows: 150, ..Setting::plain() };
     let mut ops = CpuOps::<f64>::new(&c, Problem::new(4000, 40, data), s, &progress).unwrap();
     let w = filled(&mut ops, 40, 3, 1);
     let mut t = ops.zeros("test", 40, 3).unwrap();
@@ -251,7 +251,7 @@ fn any_number_of_threads_gives_the_same_bits() {
         let (memory, row_stride, column_stride) = laid_out(&a, Number::F64, Order::RowMajor, 0);
         let data = Data::Dense { memory: &memory, dtype: DType::F64, row_stride, column_stride };
         let progress = Progress::none();
-        let s = Setting { center: Center::Columns, scale: true, ..setting() };
+        let s = Setting { center: Center::Columns, scale: true, ..Setting::plain() };
         let mut ops = CpuOps::<f64>::new(&c, Problem::new(700, 30, data), s, &progress).unwrap();
         let w = filled(&mut ops, 30, 6, 1);
         let mut t = ops.zeros("test", 30, 6).unwrap();
@@ -267,7 +267,7 @@ fn callers_matrices<T: Scalar>() {
     let a = whole(7, 3, T::IS_COMPLEX);
     let (memory, row_stride, column_stride) = laid_out(&a, Number::of("a", T::DTYPE).unwrap(), Order::RowMajor, 0);
     let data = Data::Dense { memory: &memory, dtype: T::DTYPE, row_stride, column_stride };
-    let mut ops = CpuOps::<T>::new(&c, Problem::new(7, 3, data), setting(), &progress).unwrap();
+    let mut ops = CpuOps::<T>::new(&c, Problem::new(7, 3, data), Setting::plain(), &progress).unwrap();
     let p = filled(&mut ops, 7, 4, 1);
     for adjoint in [false, true] {
         for conjugate in [false, true] {
@@ -314,7 +314,7 @@ fn empty_problems_have_empty_products() {
         let (memory, row_stride, column_stride) = laid_out(&a, Number::F64, Order::RowMajor, 0);
         for center in [Center::None, Center::Columns, Center::Rows] {
             let data = Data::Dense { memory: &memory, dtype: DType::F64, row_stride, column_stride };
-            let s = Setting { center, ..setting() };
+            let s = Setting { center, ..Setting::plain() };
             let mut ops = CpuOps::<f64>::new(&c, Problem::new(m, n, data), s, &progress).unwrap();
             let w = filled(&mut ops, n, 2, 1);
             let (mut p, mut t) = (poisoned(&mut ops, m, 2), poisoned(&mut ops, n, 2));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::super::CpuOps;
 use super::inputs::{Known, laid_out, packed, sparse};
 use super::plain::{C64, Plain, plain, whole};
-use super::runs::{context, eps, filled, poisoned, setting, sketch};
+use super::runs::{context, eps, filled, poisoned, sketch};
 use crate::blocks::number::Number;
 use crate::blocks::source::HostSource;
 use crate::context::Context;
@@ -94,7 +94,7 @@ fn settings() -> Vec<Setting> {
         for scale in [false, true] {
             for factor in [1.0, 0.25] {
                 if !(scale && center == Center::Rows) {
-                    all.push(Setting { center, scale, factor, block_rows: 17, ..setting() });
+                    all.push(Setting { center, scale, factor, block_rows: 17, ..Setting::plain() });
                 }
             }
         }

@@ -8,27 +8,11 @@ use crate::context::{Context, Options};
 use crate::dense::Algebra;
 use crate::dense::cpu::matrix::CpuMatrix;
 use crate::dense::sketch::{Distribution, Sketch};
-use crate::rsvd::data::{Center, LongColumns, Resident, Setting};
 use crate::scalar::{Real, Scalar};
 
 pub(super) fn context(threads: usize, limit: u64) -> Arc<Context> {
     let options = Options { backend: BackendChoice::Cpu, threads, host_memory_limit: limit, ..Options::default() };
     Context::new(options).unwrap()
-}
-
-pub(super) fn setting() -> Setting {
-    Setting {
-        block_rows: 0,
-        resident: Resident::Auto,
-        alternate: false,
-        center: Center::None,
-        scale: false,
-        factor: 1.0,
-        tall_columns: 0,
-        long: LongColumns::default(),
-        small_elements: 0,
-        panel_rows: 0,
-    }
 }
 
 pub(super) fn eps<T: Scalar>() -> f64 {

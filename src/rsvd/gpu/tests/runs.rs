@@ -13,7 +13,7 @@ use crate::dense::gpu::GpuMatrix;
 use crate::dense::sketch::{Distribution, Sketch};
 use crate::matrix::Matrix;
 use crate::progress::Progress;
-use crate::rsvd::data::{Center, LongColumns, Resident, Setting};
+use crate::rsvd::data::{LongColumns, Setting};
 use crate::rsvd::ops::RsvdOps;
 use crate::scalar::Scalar;
 use crate::shape::Order;
@@ -31,16 +31,10 @@ pub(super) fn cpu() -> Arc<Context> {
 
 pub(super) fn setting() -> Setting {
     Setting {
-        block_rows: 0,
-        resident: Resident::Auto,
-        alternate: false,
-        center: Center::None,
-        scale: false,
-        factor: 1.0,
         tall_columns: 32,
         long: LongColumns { replaced: 32, product: 32, ..LongColumns::default() },
         small_elements: 100_000,
-        panel_rows: 0,
+        ..Setting::plain()
     }
 }
 
