@@ -167,11 +167,12 @@ pub(super) fn eigenpairs<T: Scalar>(
     let space = space::<T>(context, size, operator, beside)?;
     let sizes = Passing { is_ordered: of.is_ordered, block: copies.block, tiles: copies.tiles, ..job.passing() };
     let passing = passing::<T>(context, size, sizes)?;
-    let run = space.and(passing).and(eigenvectors::<T>(job.projected())).and(numbers::<T>(returned));
-    Ok(run.or(test_of_adjoint::<T>(of.kind, of.shape, of.is_own)))
+    let returned = numbers::<T>(returned);
+    let run = space.and(passing).and(eigenvectors::<T>(job.projected())).and(returned);
+    Ok(run.or(test_of_adjoint::<T>(of.kind, of.shape, of.is_own).and(returned)))
 }
 
-/// Bytes of the test of an operator's adjoint, which precedes a run. A device holds two of its vectors at once, fewer than
+/// Bytes of the test of an operator's adjoint, before a run and after it, beside the vectors that it returns. A device holds two of its vectors at once, fewer than
 /// those of a run.
 pub(super) fn test_of_adjoint<T>(kind: Kind, shape: (usize, usize), is_own: bool) -> Bytes {
     Bytes::on_host(if operator::tests_adjoint(kind, is_own) { adjoint::bytes_of_test::<T>(shape) } else { 0 })

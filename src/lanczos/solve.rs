@@ -141,7 +141,7 @@ fn eigenpairs_of<T: Scalar>(
     };
     let mut found = found.map_err(|error| operator.explained(error))?;
     (found.info.host_bytes, found.info.device_bytes) = (bytes.host, bytes.device);
-    found.info.products += tests;
+    found.info.products += tests + operator.expect_adjoint_still()?;
     // Of products that are all 0 a solve says that they converged.
     if found.info.norm == 0.0 {
         operator.expect_products(false)?;
@@ -240,6 +240,9 @@ fn tridiagonalize_of<T: Scalar>(
             .and_then(|mut krylov| run(&mut krylov, steps, seed, start, &report)),
     };
     let found = found.map_err(|error| operator.explained(error))?;
+    if at + 1 == all {
+        operator.expect_adjoint_still()?;
+    }
     if found.alpha.iter().chain(&found.beta).all(|v| *v == 0.0) {
         operator.expect_products(false)?;
     }

@@ -90,9 +90,10 @@ pub fn bytes_of_test<T>((rows, columns): (usize, usize)) -> usize {
     rows.saturating_add(columns.saturating_mul(2)).saturating_mul(size_of::<T>())
 }
 
-/// Compares <Y, A X> with <A^H Y, X> for the random vector X of the given number and Y of norm about 1 along A X, so that
-/// neither number is small. `multiply` makes the two products. Needs [`bytes_of_test`]. Returns the
-/// estimate ||A^H Y|| / ||Y|| of ||A||, or `None` if A X is 0, and A^H Y for a random Y as well.
+/// Compares <Y, A X> with <A^H Y, X> for the random vector X of the given number and Y, the sum of a vector of norm about 1
+/// along A X and a random one of that norm, halved. By the first neither number is small; by the second the test sees an
+/// adjoint whose error P has <P A X, X> = 0 for every X. `multiply` makes the two products. Needs [`bytes_of_test`].
+/// Returns the estimate ||A^H Y|| / ||Y|| of ||A||, or `None` if A X is 0, and A^H Y for a random Y as well.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] as [`expect_equal`], and if A X alone is 0; [`Error::Numerical`] if a product is not finite;
@@ -124,28 +125,48 @@ pub fn expect_adjoint<T: Scalar>(
         multiply(Op::Adjoint, &y, &mut back)?;
         return expect_zero((rows, columns), &y, &back).map(|()| None);
     }
-    // Powers of two, so that Y times `size` is A X.
-    let size = power_of_two(ax);
+    // Powers of two, so that this part of Y times `size` is A X.
+    let size = 2.0 * power_of_two(ax);
     let by = unit / size;
     y.iter_mut().for_each(|y| *y = T::from_parts(y.re() / unit * by, y.im() / unit * by));
+    // <Y, A X> over `size`, of the vectors as they are rounded.
+    let inner = add_random(&mut y, number ^ 2);
     let y_norm = norm(&y);
     multiply(Op::Adjoint, &y, &mut back)?;
     if !norm(&back).is_finite() {
         return Err(not_finite(Op::Adjoint));
     }
-    let found = modulus(dot(&x, &back) - T::Wide::from_parts(y_norm * y_norm * size, 0.0));
-    let size = y_norm * ax;
-    let numbers = Numbers { found, inner: size, size, of: "||Y|| ||A X||", x: norm(&x), ax, y: y_norm, count: 1 };
+    let found = modulus(dot(&back, &x) - inner * T::Wide::from_parts(size, 0.0));
+    let (inner, size) = (modulus(inner) * size, y_norm * ax);
+    let numbers = Numbers { found, inner, size, of: "||Y|| ||A X||", x: norm(&x), ax, y: y_norm, count: 1 };
     expect_equal::<T>((rows, columns), &numbers).map(|_| Some(norm(&back) / y_norm))
+}
+
+/// Adds a random vector of about the norm of `y` to it. Returns <Y, y> for the sum Y and y before.
+fn add_random<T: Scalar>(y: &mut [T], number: u32) -> T::Wide {
+    // Uniform numbers in [-1, 1] have the variance 1/3.
+    let parts = if T::IS_COMPLEX { 2.0 } else { 1.0 };
+    let by = norm(y) / (y.len() as f64 * parts / 3.0).sqrt();
+    let mut inner = T::Wide::default();
+    for (i, y) in y.iter_mut().enumerate() {
+        let random = random::<T>(i, number);
+        let sum = T::from_parts(y.re() + random.re() * by, y.im() + random.im() * by);
+        inner += sum.conjugate().widen() * y.widen();
+        *y = sum;
+    }
+    inner
 }
 
 /// Fills a vector with the random numbers of that number, both parts of complex ones: a real X does not tell A^H Y from its
 /// conjugate.
 fn fill<T: Scalar>(x: &mut [T], number: u32) {
-    for (i, x) in x.iter_mut().enumerate() {
-        let part = |column: u32| rng::uniform(0, rng::stream::STARTS, to_u64(i), column);
-        *x = T::from_parts(part(number), if T::IS_COMPLEX { part(number ^ 1) } else { 0.0 });
-    }
+    x.iter_mut().enumerate().for_each(|(i, x)| *x = random(i, number));
+}
+
+/// Entry `i` of the random vector of that number.
+fn random<T: Scalar>(i: usize, number: u32) -> T {
+    let part = |column: u32| rng::uniform(0, rng::stream::STARTS, to_u64(i), column);
+    T::from_parts(part(number), if T::IS_COMPLEX { part(number ^ 1) } else { 0.0 })
 }
 
 /// Whether a number is infinite and none is NaN.

@@ -164,6 +164,22 @@ fn a_conjugate_adjoint_is_no_adjoint() {
 }
 
 #[test]
+fn an_adjoint_with_an_antisymmetric_error_is_no_adjoint() {
+    // The product of the wrong adjoint and A is that of the right one and A, and an antisymmetric matrix.
+    let mut multiply = |op, x: &[f64], y: &mut [f64]| {
+        match op {
+            Op::Plain => y.copy_from_slice(x),
+            Op::Adjoint => {
+                (0..60).step_by(2).for_each(|i| (y[i], y[i + 1]) = (x[i] - 0.5 * x[i + 1], x[i + 1] + 0.5 * x[i]))
+            }
+        }
+        Ok(())
+    };
+    let e = adjoint::expect_adjoint::<f64>((60, 60), 1 << 31, &mut multiply).unwrap_err();
+    assert!(e.to_string().contains("adjoint is not that of A"), "{e}");
+}
+
+#[test]
 fn an_adjoint_of_zero_is_zero() {
     assert_eq!(test_of_adjoint([0.0f64; 6], |y| y, None).unwrap(), None);
     let e = test_of_adjoint([0.0f64; 6], |_| [0.0, 1e-200], None).unwrap_err();

@@ -286,7 +286,21 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
     /// # Errors
     /// As [`adjoint::expect_adjoint`].
     pub(in crate::lanczos) fn expect_adjoint(&mut self) -> Result<usize> {
-        Ok(usize::from(self.size_by_adjoint()?.is_some()))
+        Ok(usize::from(self.size_by_adjoint(PROBES)?.is_some()))
+    }
+
+    /// [`Symmetric::expect_adjoint`] with other vectors, after a run. Without it an adjoint that changes after the first
+    /// product spoils values of A^H A whose residuals are small.
+    ///
+    /// # Errors
+    /// As [`adjoint::expect_adjoint`].
+    pub(in crate::lanczos) fn expect_adjoint_still(&mut self) -> Result<usize> {
+        match self.size_by_adjoint(PROBES ^ 4) {
+            Err(Error::InvalidArgument { argument, problem }) => {
+                Err(Error::InvalidArgument { argument, problem: format!("{problem}; it was before the run") })
+            }
+            tested => Ok(usize::from(tested?.is_some())),
+        }
     }
 
     /// [`Symmetric::expect_adjoint`] before this operator is used. It refuses A^H A that is not 0 but so small that squares of
@@ -295,15 +309,16 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
     /// # Errors
     /// As [`adjoint::expect_adjoint`]; [`Error::Numerical`].
     pub(in crate::lanczos) fn expect_usable(&mut self) -> Result<usize> {
-        let Some(size) = self.size_by_adjoint()? else { return Ok(0) };
+        let Some(size) = self.size_by_adjoint(PROBES)? else { return Ok(0) };
         if matches!(self.kind, Kind::Gram | Kind::OuterGram) && self.shift == 0.0 {
             expect_square_of::<T>(size)?;
         }
         Ok(1)
     }
 
-    /// Tests the adjoint of a caller's operator. Returns an estimate of ||A||; `None` if nothing was tested.
-    fn size_by_adjoint(&mut self) -> Result<Option<f64>> {
+    /// Tests the adjoint of a caller's operator by the vectors of that number. Returns an estimate of ||A||; `None` if nothing
+    /// was tested.
+    fn size_by_adjoint(&mut self, number: u32) -> Result<Option<f64>> {
         let knows_symmetry = match &self.products {
             Products::Own(own) => own.view()?.has_row_sums(),
             _ => true,
@@ -314,7 +329,7 @@ impl<'a, T: Scalar> Symmetric<'a, T> {
         let shape = self.shape;
         let budget = self.context.host_budget();
         let _charge = budget.charge_host(WHAT, adjoint::bytes_of_test::<T>(shape))?;
-        adjoint::expect_adjoint(shape, PROBES, &mut |op, x: &[T], y: &mut [T]| self.factor(op, x, y))
+        adjoint::expect_adjoint(shape, number, &mut |op, x: &[T], y: &mut [T]| self.factor(op, x, y))
     }
 
     /// Whether the matrix is known by its products alone.

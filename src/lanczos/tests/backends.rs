@@ -109,6 +109,7 @@ on_both_backends! {
     products:
         products_whose_squares_underflow_are_refused
         operators_of_low_rank_are_given_finite_vectors
+        adjoints_that_change_in_a_run_are_refused
     ;
     scales:
         multiples_of_the_identity_are_solved_by_every_method

@@ -162,3 +162,49 @@ pub(super) fn operators_of_low_rank_are_given_finite_vectors(c: &Arc<Context>) {
         all::<f32>(c, rank);
     }
 }
+
+/// The identity, whose adjoint is right in its first product alone.
+struct Late {
+    adjoints: usize,
+    factor: f64,
+}
+
+impl Operator<f64> for Late {
+    fn shape(&self) -> (usize, usize) {
+        (40, 40)
+    }
+
+    fn apply(&mut self, op: Op, x: &[f64], count: usize, y: &mut [f64]) -> crate::error::Result<()> {
+        y.copy_from_slice(x);
+        if op == Op::Adjoint {
+            if self.adjoints > 0 {
+                y.iter_mut().for_each(|y| *y *= self.factor);
+            }
+            self.adjoints += count;
+        }
+        Ok(())
+    }
+}
+
+/// Residuals of A^H A do not show that the adjoint is another matrix's from some product on.
+pub(super) fn adjoints_that_change_in_a_run_are_refused(c: &Arc<Context>) {
+    let refused = |found: crate::error::Result<()>, what: &str| {
+        let e = found.unwrap_err();
+        let is_named = e.to_string().contains("adjoint is not that of A");
+        let is_late = e.to_string().ends_with("; it was before the run");
+        assert!(matches!(e, Error::InvalidArgument { .. }) && is_named && is_late, "{what}: {e}");
+    };
+    let options = Options { count: 3, ..Options::default() };
+    for (factor, kind) in [-1.0, 0.0, 2.0].into_iter().flat_map(|f| [(f, Kind::Gram), (f, Kind::OuterGram)]) {
+        let made = || Matrix::from_operator::<f64>(c, Box::new(Late { adjoints: 0, factor }));
+        let what = format!("{factor} {kind:?}");
+        let a = made();
+        let mut operator = Symmetric::<f64>::new(c, &a, kind, 0.0).unwrap();
+        let found = eigenpairs(c, &mut operator, &options, &SolveInputs::default(), &Progress::none());
+        refused(found.map(|_| ()), &what);
+        let a = made();
+        let mut operator = Symmetric::<f64>::new(c, &a, kind, 0.0).unwrap();
+        let found = tridiagonalize(c, &mut operator, 5, 0, None, &Progress::none());
+        refused(found.map(|_| ()), &what);
+    }
+}
