@@ -29,17 +29,23 @@ pub fn repeated_with(dtype: DType, statistics: &Statistics, size: f64) -> Option
 }
 
 /// Refuses an operator whose products have another size in a run that is repeated with `factor`, which brings those of the
-/// first run to about 1.
+/// first run to about 1, and data whose entries have.
 ///
 /// # Errors
 /// [`Error::Numerical`].
-pub fn expect_same_products(factor: f64, statistics: &Statistics) -> Result<()> {
-    let is_repeated = factor != 1.0 && statistics.is_estimate;
-    if !is_repeated || (1e-10..1e10).contains(&statistics.size) {
+pub fn expect_same_data(factor: f64, statistics: &Statistics) -> Result<()> {
+    let Statistics { size, read, max_abs, is_estimate, .. } = *statistics;
+    // The factor fits one of these. Of an operator all are the norms of products.
+    let sizes = [size, read, max_abs * factor];
+    if factor == 1.0 || sizes.iter().any(|size| (1e-10..1e10).contains(size)) {
         return Ok(());
     }
-    let change = format!("{:.1e} times as large when they are computed again", statistics.size);
-    Err(Error::Numerical(format!("a: products with the same vectors are {change}")))
+    Err(Error::Numerical(if is_estimate {
+        format!("a: products with the same vectors are {size:.1e} times as large when they are computed again")
+    } else {
+        let before = 1.0 / factor;
+        format!("a: entries of up to about {before:.1e} are at most {max_abs:.1e} when they are read again")
+    }))
 }
 
 #[cfg(test)]
@@ -58,5 +64,20 @@ mod tests {
         assert_eq!(found(DType::F64, 8.0, 1e6, Some(3)), Some(0.125));
         // 2^30 squares of numbers of 1e150, each of which is in range.
         assert_eq!(found(DType::F64, 2f64.powi(498), f64::INFINITY, None), Some(2f64.powi(-498)));
+    }
+
+    #[test]
+    fn data_that_are_repeated_have_the_same_size() {
+        let of = |size, max_abs| Statistics { size, max_abs, ..Statistics::default() };
+        expect_same_data(1.0, &of(4.0, 4.0)).unwrap();
+        expect_same_data(1e-200, &of(1.5, 1.5e200)).unwrap();
+        // Centred data of 1e-160 beside means of 1e-130.
+        expect_same_data(1e160, &of(1.0, 1e-130)).unwrap();
+        let e = expect_same_data(1e-200, &of(4e-200, 4.0)).unwrap_err();
+        assert_eq!(
+            e.to_string(),
+            "numerical failure: a: entries of up to about 1.0e200 are at most 4.0e0 when they are read again"
+        );
+        expect_same_data(1e-200, &of(0.0, 0.0)).unwrap_err();
     }
 }

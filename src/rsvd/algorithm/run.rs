@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::rescale::{expect_same_products, repeated_with};
+use super::rescale::{expect_same_data, repeated_with};
 use super::{ErrorFigures, Outcome, Task};
 use crate::context::Context;
 use crate::dense::Op;
@@ -368,7 +368,7 @@ impl<'a> Run<'a> {
             }
         }
         let Some(statistics) = self.ops.statistics() else { return Ok(()) };
-        expect_same_products(self.ops.factor(), statistics)?;
+        expect_same_data(self.ops.factor(), statistics)?;
         if let Some(j) = statistics.lost {
             let line = if self.transposed { "row" } else { "column" };
             let most = statistics.max_abs;

@@ -68,6 +68,37 @@ pub fn watched(
     (Matrix::from_source(context, SharedSource::new(Box::new(source)), order).unwrap(), read)
 }
 
+/// The first pass asks for a factor with which all that the later ones read vanishes.
+fn check_changed_size(context: &Arc<Context>) {
+    let a = with_spectrum::<f64>(context, 40, 25, &[4.0, 3.0, 2.0, 1.0, 0.5], 3);
+    let (info, data) = bytes(&a, Order::RowMajor);
+    let a = Dense { data: a.data.iter().map(|x| x * 1e200).collect(), ..a };
+    let (_, huge) = bytes(&a, Order::RowMajor);
+    for method in [Method::Auto, Method::Fused, Method::Krylov, Method::Gram, Method::Direct, Method::Range] {
+        let (bytes_read, inner, data, huge) = (AtomicUsize::new(0), info.clone(), data.clone(), huge.clone());
+        let reader = move |block: &Block, out: &mut [u8]| {
+            let is_first = bytes_read.fetch_add(out.len(), Ordering::Relaxed) < data.len();
+            HostSource::new(inner.clone(), if is_first { &huge } else { &data })?.read(block, out)
+        };
+        let source = SharedSource::new(Box::new(CallbackSource::new(info.clone(), Box::new(reader))));
+        let m = Matrix::from_source(context, source, Order::RowMajor).unwrap();
+        let options = Options { rank: 4, method, block_rows: 10, ..Options::default() };
+        let e = factor::<f64>(context, &m, options).map(|f| f.s).unwrap_err();
+        assert!(e.to_string().contains("when they are read again"), "{method:?}: {e}");
+    }
+}
+
+#[test]
+fn entries_of_another_size_in_a_later_pass_are_no_success() {
+    check_changed_size(&cpu());
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn entries_of_another_size_in_a_later_pass_are_no_success_on_a_gpu() {
+    check_changed_size(&gpu());
+}
+
 /// A reader whose numbers are not finite from some read on, also in the last pass alone: no factors are returned.
 fn check_late_numbers(context: &Arc<Context>) {
     type Call = fn(&mut Rsvd, &Matrix, &Arc<Context>) -> Result<()>;
