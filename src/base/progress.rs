@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::backend::fork;
 use crate::error::{Error, Result};
 
 /// Shortest time between two calls of the caller's function, except for the last report.
@@ -218,7 +219,7 @@ impl<'a> Progress<'a> {
         self.last.set(Some(now));
         self.is_ended.set(step == steps);
         let step = self.forward(step, steps);
-        if report(step, steps, measure) { Ok(()) } else { Err(Error::Cancelled) }
+        if fork::call_host(|| report(step, steps, measure))? { Ok(()) } else { Err(Error::Cancelled) }
     }
 }
 
@@ -240,7 +241,7 @@ impl Progress<'_> {
         self.repeated.set(now);
         self.is_ended.set(step == steps);
         let step = self.forward(step, steps);
-        if report(step, steps, measure) { Ok(()) } else { Err(Error::Cancelled) }
+        if fork::call_host(|| report(step, steps, measure))? { Ok(()) } else { Err(Error::Cancelled) }
     }
 
     /// Reports the end of a call of `steps` steps, unless the last report was that of the end: for calls whose last part

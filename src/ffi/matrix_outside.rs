@@ -7,6 +7,7 @@ use super::matrix::{purlin_matrix, sizes};
 use super::source::{SourceObject, purlin_source};
 use super::tensor::{PURLIN_ROW_MAJOR, purlin_dtype, purlin_flags, purlin_location, storage_order};
 use super::{context, guard, purlin_context, purlin_status};
+use crate::backend::fork;
 use crate::dense::Op;
 use crate::error::{Error, Result};
 use crate::matrix::{Enqueue, Enqueued, Matrix, Operator};
@@ -62,7 +63,8 @@ impl Caller {
         let adjoint = i32::from(op == Op::Adjoint);
         let (ldx, ldy) = (to_i64(from.max(1)), to_i64(to.max(1)));
         // SAFETY: the caller promises the vectors; the library's user promises a function that keeps to them.
-        match unsafe { (self.apply)(adjoint, to_i64(count), x, ldx, y, ldy, stream, self.user) } {
+        let apply = || unsafe { (self.apply)(adjoint, to_i64(count), x, ldx, y, ldy, stream, self.user) };
+        match fork::call_host(apply)? {
             0 => Ok(()),
             code => Err(Error::Io {
                 path: "apply".into(),

@@ -7,6 +7,7 @@ use super::array;
 use super::handle;
 use super::tensor::{purlin_dtype, purlin_tensor};
 use super::{context, guard, purlin_context, purlin_status};
+use crate::backend::fork;
 use crate::blocks::array::{ArrayInfo, Block};
 use crate::blocks::metaimage::MetaImageSink;
 use crate::blocks::number::{Endianness, Number};
@@ -109,7 +110,8 @@ impl Writer {
         let (first, count) = (array::axes(block.first()), array::axes(block.count()));
         array::check_aligned(number, data)?;
         // SAFETY: `data` holds the block's elements, which the caller promises to read only.
-        let code = unsafe { (self.write)(first.as_ptr(), count.as_ptr(), data.as_ptr().cast(), self.user) };
+        let write = || unsafe { (self.write)(first.as_ptr(), count.as_ptr(), data.as_ptr().cast(), self.user) };
+        let code = fork::call_host(write)?;
         array::outcome("write", code, block)
     }
 }

@@ -9,6 +9,7 @@ use super::handle;
 use super::options;
 use super::tensor::{PURLIN_ROW_MAJOR, purlin_dtype, purlin_flags, purlin_tensor};
 use super::{context, guard, purlin_context, purlin_status};
+use crate::backend::fork;
 use crate::blocks::array::{ArrayInfo, Block};
 use crate::blocks::metaimage::MetaImageSource;
 use crate::blocks::npy::NpySource;
@@ -112,7 +113,8 @@ impl Reader {
         let (first, count) = (array::axes(block.first()), array::axes(block.count()));
         array::check_aligned(number, out)?;
         // SAFETY: `out` holds the block's elements; the caller promises a function that writes no more than those.
-        let code = unsafe { (self.read)(first.as_ptr(), count.as_ptr(), out.as_mut_ptr().cast(), self.user) };
+        let read = || unsafe { (self.read)(first.as_ptr(), count.as_ptr(), out.as_mut_ptr().cast(), self.user) };
+        let code = fork::call_host(read)?;
         array::outcome("read", code, block)
     }
 }

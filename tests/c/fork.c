@@ -245,6 +245,45 @@ static void ended_well(pid_t pid) {
   CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
+/* The identity. Its first product forks, and both processes return from it. */
+static pid_t forked = -1;
+
+static int32_t forking(int32_t adjoint, int64_t count, const void *x, int64_t ldx, void *y, int64_t ldy, uint64_t stream, void *user) {
+  const double *in = x;
+  double *out = y;
+  int64_t i, k;
+  (void)adjoint, (void)stream, (void)user;
+  if (forked < 0) {
+    fflush(stdout);
+    forked = fork();
+    if (forked == 0) alarm(60);
+  }
+  for (k = 0; k < count; k++)
+    for (i = 0; i < 6; i++) out[k * ldy + i] = in[k * ldx + i];
+  return 0;
+}
+
+/* A child made in a function of the host's, which returns from it. */
+static void returning(void) {
+  purlin_context *context = cpu_context(3);
+  purlin_matrix *a = NULL;
+  purlin_tensor *x = vector_of(context, PURLIN_F64, 6, from), *y = vector_of(context, PURLIN_F64, 6, to);
+  purlin_spmv *plan = NULL;
+  purlin_status status;
+  OK(purlin_matrix_from_operator(context, PURLIN_F64, 6, 6, forking, NULL, PURLIN_HOST, &a));
+  OK(purlin_spmv_create(a, NULL, &plan));
+  to[5] = -1;
+  status = purlin_spmv_apply(plan, NULL, NULL, a, x, NULL, y);
+  if (forked == 0) _exit(status == PURLIN_ERROR_FORKED ? 0 : 1);
+  CHECK(status == PURLIN_SUCCESS && to[5] == 6);
+  ended_well(forked);
+  OK(purlin_spmv_destroy(plan));
+  OK(purlin_matrix_destroy(a));
+  OK(purlin_tensor_destroy(x));
+  OK(purlin_tensor_destroy(y));
+  OK(purlin_context_destroy(context));
+}
+
 int main(void) {
   purlin_context *context = test_context(3);
   pid_t pid;
@@ -263,6 +302,7 @@ int main(void) {
   pid = fork();
   if (pid == 0) _exit(destroying(context));
   ended_well(pid);
+  returning();
   /* The parent is not affected, even by a child that was forked with work on the device. */
   make(context);
   OK(purlin_tensor_copy(context, made.stream, made.owned, made.b));

@@ -4,6 +4,8 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use crate::error::{Error, Result};
+
 static GENERATION: AtomicU64 = AtomicU64::new(0);
 /// The thread in [`undisturbed`], or that forks; 0 for none.
 static OWNER: AtomicUsize = AtomicUsize::new(0);
@@ -99,6 +101,17 @@ pub fn generation() -> u64 {
 /// Whether a fork happened since [`generation`] returned `remembered`.
 pub fn happened_since(remembered: u64) -> bool {
     generation() != remembered
+}
+
+/// Calls a function of the host. The child of a fork within it has none of the other threads of the call, and would wait
+/// for them.
+///
+/// # Errors
+/// [`Error::Forked`] if the function returns in a child of the process that called it.
+pub fn call_host<R>(function: impl FnOnce() -> R) -> Result<R> {
+    let before = generation();
+    let returned = function();
+    if happened_since(before) { Err(Error::Forked("context")) } else { Ok(returned) }
 }
 
 #[cfg(test)]
