@@ -202,7 +202,8 @@ impl Info {
         let mut problem = format!("{converged} of {wanted} {all} after {restarts} restarts and {products} products");
         if self.stop_reason == Reason::Contradicted {
             problem += &format!(
-                ": the residual of {one} {converged} (from 0), or its inner products, contradict the iteration"
+                ": the residual of {one} {converged} (from 0), or its inner products, contradict the iteration, as those of \
+                 products in a lower precision than the tolerance do"
             );
         }
         if self.coupling > 0.0 {
