@@ -402,6 +402,137 @@ def test_a_program_ends_while_daemon_threads_are_inside_calls(progress: str, rea
         assert run.stderr == ""
 
 
+CALLS_BACK = """
+import atexit, sys, threading, time
+ended = []
+atexit.register(lambda: print(time.monotonic() - ended[0] < 5))
+import numpy as np
+import purlin
+from purlin import blocks, lanczos, pca, rpca, rsvd, spmv
+
+full = np.random.default_rng(0).standard_normal((60, 60))
+begun = threading.Event()
+x = np.ones(60)
+context = purlin.Context("cpu", threads=2)
+
+def slow(x):
+    begun.set()
+    time.sleep(0.002)
+    return full @ x
+
+def read(where):
+    begun.set()
+    time.sleep(0.002)
+    # A call of the library in a thread of its own.
+    lanczos.solve(full + full.T, 1, context=context)
+    return full[where]
+
+def log(level, text):
+    begun.set()
+    time.sleep(0.002)
+
+def log_of_a_context():
+    purlin.Context("cpu", threads=1, log=log, log_level="debug")
+
+def loop():
+    operator = purlin.Matrix.from_operator(slow, lambda x: full.T @ x, full.shape, context=context)
+    source = blocks.Source.from_function(read, full.shape, "d", context=context)
+    plan, model = spmv.Plan(operator), pca.PCA(2, context=context).fit(full)
+    sinks = [blocks.Sink.to_function(lambda where, block: slow(x), full.shape, "d", context=context) for _ in range(100)]
+    if sys.argv[1] == "eigsh":
+        from scipy.sparse.linalg import aslinearoperator, eigsh
+    work = {
+        "@": lambda: operator @ x,
+        "matvec": lambda: operator.matvec(x),
+        "matmat": lambda: operator.matmat(np.ones((60, 3))),
+        "plan": lambda: plan.apply(x),
+        "eigsh": lambda: eigsh(aslinearoperator(operator), 2, maxiter=10000, tol=1e-15),
+        "transform": lambda: model.transform(operator),
+        "transform of a source": lambda: model.transform(source),
+        "source": lambda: rsvd.compute(source, 2, context=context),
+        "sinks": lambda: rpca.compute_to_sinks(full, sinks.pop(), sinks.pop(), context=context),
+        "log": log_of_a_context,
+    }[sys.argv[1]]
+    while True:
+        work()
+
+for _ in range(4):
+    threading.Thread(target=loop, daemon=True).start()
+begun.wait()
+time.sleep(0.1)
+atexit.register(lambda: ended.append(time.monotonic()))
+"""
+
+
+@pytest.mark.parametrize(
+    "call",
+    ["@", "matvec", "matmat", "plan", "eigsh", "transform", "transform of a source", "source", "sinks", "log"],
+)
+def test_a_program_ends_while_daemon_threads_are_in_calls_without_progress(call: str) -> None:
+    """And it ends at once: no callback waits for a call of its own."""
+    if call == "eigsh":
+        pytest.importorskip("scipy.sparse.linalg", reason="no SciPy")
+    for _ in range(2):
+        run = subprocess.run([sys.executable, "-c", CALLS_BACK, call], capture_output=True, text=True, timeout=60)
+        assert (run.returncode, run.stdout, run.stderr) == (0, "True\n", "")
+
+
+def test_a_finalizer_in_another_thread_does_not_hold_it_when_the_program_ends() -> None:
+    code = """if True:
+    import atexit, threading
+    lock, begun, go = threading.Lock(), threading.Event(), threading.Event()
+    atexit.register(lambda: print(lock.acquire(timeout=30)))
+    import purlin
+    matrices = [purlin.Matrix.create(3, 3) for _ in range(2)]
+    def work():
+        with lock:
+            begun.set()
+            go.wait()
+            matrices.pop()
+            matrices.pop().close()
+    threading.Thread(target=work, daemon=True).start()
+    begun.wait()
+    from purlin._calls import calls
+    ends = calls._end
+    def after(): go.set()
+    atexit.unregister(ends)
+    atexit.register(after)
+    atexit.register(ends)
+    """
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (run.returncode, run.stdout, run.stderr) == (0, "True\n", "")
+
+
+def test_a_program_may_end_in_another_thread_than_the_main_one() -> None:
+    """As that of a host which ends the interpreter there: handles are destroyed, and functions at the end may compute."""
+    code = """if True:
+    import atexit, threading
+    atexit.register(lambda: print(float((purlin.Matrix.dense(np.eye(3)) @ np.ones(3)).sum())))
+    import numpy as np, purlin
+    matrices = [purlin.Matrix.create(3, 3, context=purlin.Context("cpu", threads=1)) for _ in range(3)]
+    atexit.register(lambda: print(purlin.live_handles()))
+    matrices.append(purlin.Matrix.create(3, 3))
+    thread = threading.Thread(target=atexit._run_exitfuncs, daemon=True)
+    thread.start()
+    thread.join(30)
+    print(thread.is_alive(), [one.closed for one in matrices])
+    """
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    expected = "8\n3.0\nFalse [True, True, True, True]\n"
+    assert (run.returncode, run.stdout, run.stderr) == (0, expected, "")
+
+
+def test_calls_of_graphs_work_in_functions_at_the_end_of_the_program() -> None:
+    code = """if True:
+    import atexit
+    atexit.register(lambda: print(graph.k_means(np.eye(4)[[0, 0, 3, 3]], 2).inertia))
+    import numpy as np
+    from purlin import graph
+    """
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (run.returncode, run.stdout, run.stderr) == (0, "0.0\n", "")
+
+
 def test_a_session_works_in_the_main_thread_and_then_in_another(cpu: purlin.Context) -> None:
     geometry = purlin.fdk.Geometry(16, 8, 4.0, 4.0, 500, 1000, angles=np.arange(12) * np.pi / 6)
     lines = np.ones((12, 8, 16), np.float32)

@@ -6,15 +6,14 @@ the call has returned.
 
 from __future__ import annotations
 
-import atexit
 import contextlib
-import os
 import signal
 import sys
 import threading
 from collections.abc import Callable
 from typing import Any, Union
 
+from ._calls import called_back, calls
 from ._error import Wording, check
 from ._lib import lib
 from ._structs import LOG, PROGRESS
@@ -59,59 +58,6 @@ class ProgressLine:
                 sys.stderr.flush()
 
 
-# Longest wait for the calls of other threads when the program ends, in seconds.
-_PATIENCE = 10.0
-
-
-class _Calls:
-    """Calls of threads other than the main one. When the program ends they are cancelled and waited for: Python ends such a
-    thread where its callback asks for the interpreter, and the process with it, as the library's frames cannot be unwound."""
-
-    def __init__(self) -> None:
-        self.ending = False
-        self._running = 0
-        self._changed = threading.Condition()
-        self._registered = False
-
-    def begin(self) -> None:
-        with self._changed:
-            if not self.ending:
-                self._running += 1
-                if not self._registered:
-                    # After a handle has been made, and so before handles are destroyed: the last to register is the
-                    # first to run.
-                    atexit.register(self._end)
-                    self._registered = True
-                return
-        _stop()
-
-    def finish(self) -> None:
-        with self._changed:
-            self._running -= 1
-            self._changed.notify_all()
-        if self.ending:
-            _stop()
-
-    def _end(self) -> None:
-        with self._changed:
-            self.ending = True
-            self._changed.wait_for(lambda: self._running == 0, _PATIENCE)
-
-    def after_fork(self) -> None:
-        """In the child, where no other thread is left."""
-        self._running = 0
-        self._changed = threading.Condition()
-
-
-def _stop() -> None:
-    """Holds a thread until the process is gone."""
-    threading.Event().wait()
-
-
-_calls = _Calls()
-os.register_at_fork(after_in_child=_calls.after_fork)
-
-
 class ProgressRelay:
     """The progress function of an object or of one call without an object: `with relay.call() as call: status = f(..)`, and
     then `finish(status, call)`.
@@ -124,7 +70,7 @@ class ProgressRelay:
         expect_progress(function)
         self.function = function
         self._running: list[ProgressCall] = []
-        self._pointer = PROGRESS(self._report)
+        self._pointer = PROGRESS(called_back(self._report))
         options.progress = self._pointer
 
     def call(self) -> ProgressCall:
@@ -160,9 +106,7 @@ class ProgressCall:
         self._interrupted = False
 
     def __enter__(self) -> ProgressCall:
-        if not self._is_main:
-            _calls.begin()
-        else:
+        if self._is_main:
             # Only the main thread has signals, and a handler that Python did not install is not ours to replace.
             handler = signal.getsignal(signal.SIGINT)
             if callable(handler):
@@ -177,8 +121,6 @@ class ProgressCall:
             self._line.finish()
         if self._handler is not None:
             signal.signal(signal.SIGINT, self._handler)
-        if not self._is_main:
-            _calls.finish()
 
     def _interrupt(self, _signal: int, _frame: object) -> None:
         self._interrupted = True
@@ -188,7 +130,7 @@ class ProgressCall:
         function = self._function if self._line is None else self._line
         try:
             stop = function is not None and function(step, steps, measure)
-            return 1 if stop or self._interrupted or (_calls.ending and not self._is_main) else 0
+            return 1 if stop or self._interrupted or (calls.ending and not self._is_main) else 0
         except BaseException as error:  # KeyboardInterrupt too: it must not vanish in the C frame
             self._caught = error
             return 1
@@ -217,7 +159,8 @@ def interruptible(work: Callable[[], None], cancel: Callable[[], None]) -> None:
         finally:
             done.set()
 
-    if threading.current_thread() is not threading.main_thread():
+    if calls.ending or threading.current_thread() is not threading.main_thread():
+        # At the end of the program no other thread's call begins.
         work()
         return
     try:
@@ -251,7 +194,7 @@ class LogSink:
         self._caught: BaseException | None = None
         self._lock = threading.Lock()
         self.context: int | None = None
-        self.pointer = LOG(self._call)
+        self.pointer = LOG(called_back(self._call))
 
     def _call(self, level: int, message: bytes, _user: int | None) -> None:
         try:

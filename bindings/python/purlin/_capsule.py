@@ -6,6 +6,7 @@ import ctypes
 from ctypes import c_void_p
 from typing import Any
 
+from ._calls import calls
 from ._memory import (
     DELETER,
     UNVERSIONED,
@@ -24,7 +25,12 @@ def _release(address: int | None) -> None:
     """Calls the library's deleter for a struct of ours and lets the memory go."""
     if address is not None:
         _struct, inner, _keep = _exported.pop(address)
-        _delete(inner)
+        # At the end of the program the end of the process frees the memory.
+        if calls.enter():
+            try:
+                _delete(inner)
+            finally:
+                calls.leave()
 
 
 def _delete(address: int) -> None:

@@ -8,10 +8,12 @@ import threading
 import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import TracebackType
 from typing import Any, Literal, TypeVar
 
 from . import _constants as c
+from ._calls import calls
 from ._callback import LogFunction, LogSink, ProgressCall, finish
 from ._error import InvalidHandle, Wording, check
 from ._lib import lib
@@ -178,10 +180,19 @@ class Handle:
 
 
 def _destroy(destroy: Any, handle: int | None, process: int, keep: tuple[object, ...]) -> None:
-    # After a fork the handle belongs to the parent, whose threads the child does not have.
-    if os.getpid() == process:
-        destroy(handle)
+    # After a fork the handle belongs to the parent, whose threads the child does not have. At the end of the program that of
+    # another thread is left to the end of the process.
+    if os.getpid() == process and calls.enter():
+        try:
+            destroy(handle)
+        finally:
+            calls.leave()
     del keep
+
+
+def _destroy_context(handle: int) -> None:
+    calls.cancels.pop(handle, None)
+    lib.purlin_context_destroy(handle)
 
 
 class Context(Handle):
@@ -218,7 +229,8 @@ class Context(Handle):
         # The list keeps every sink that the library may have seen, also through objects that outlive this one.
         self._sinks = [self._log]
         if made.value is not None:
-            super().__init__(made.value, lib.purlin_context_destroy, self._sinks)
+            super().__init__(made.value, _destroy_context, self._sinks)
+            calls.cancels[made.value] = partial(lib.purlin_context_cancel, made.value)
             if self._log is not None:
                 self._log.context = made.value
         self.finish(status)

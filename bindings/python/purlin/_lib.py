@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _constants as c
+from ._calls import Counted
 from ._checked import whole
 from ._numbers import real
 from ._prototypes import INITS, PROTOTYPES
@@ -129,8 +130,9 @@ def _declare(library: ctypes.CDLL) -> ctypes.CDLL:
         function = getattr(library, "purlin_" + name)
         function.argtypes = [_TYPES[letter] for letter in letters]
         function.restype = c_int32
-        if any(letter in "ilud" for letter in letters):
-            setattr(library, "purlin_" + name, _Checked(name, function))
+        checked = _Checked(name, function) if any(letter in "ilud" for letter in letters) else function
+        # `_context._destroy` counts destroys: they may come in the middle of anything, where a thread must not be held.
+        setattr(library, "purlin_" + name, checked if name.endswith("_destroy") else Counted(checked))
     for name in INITS:
         function = getattr(library, f"purlin_{name}_init")
         function.argtypes = [c_void_p, c_size_t]

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _memory as memory
+from ._calls import called_back
 from ._lifetime import Copies
 from ._memory import Array
 from ._structs import APPLY
@@ -53,7 +54,7 @@ class ProductRelay:
         self._shape = shape
         self._dtype = dtype
         self._caught: BaseException | None = None
-        self.pointer = APPLY(self._call)
+        self.pointer = APPLY(called_back(self._call))
 
     def _call(
         self, adjoint: int, count: int, x: int, ldx: int, y: int, ldy: int, stream: int, _user: int | None

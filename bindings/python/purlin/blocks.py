@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from . import _constants as c
 from . import _memory as memory
+from ._calls import called_back
 from ._context import Context, Handle, Stream, default_context, initialised
 from ._error import InvalidArgument, check, in_numpy_order
 from ._lib import lib
@@ -90,7 +91,7 @@ class BlockRelay:
         self._ndim = _axes(shape)
         self._dtype = np.dtype(dtype).newbyteorder("=")
         self._caught: BaseException | None = None
-        self.pointer = BLOCK(self._call)
+        self.pointer = BLOCK(called_back(self._call))
 
     def _block(self, first: Any, count: Any, address: int) -> tuple[tuple[slice, ...], Array]:
         axes = range(self._ndim - 1, -1, -1)
