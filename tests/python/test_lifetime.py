@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import subprocess
 import sys
+import threading
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -13,10 +15,13 @@ import numpy as np
 import pytest
 
 import purlin
-from purlin import fdk, lanczos, rsvd
+from purlin import fdk, lanczos, rsvd, spmv, tt
+from purlin._callback import LogSink
+from purlin._context import Handle
 from purlin._lifetime import Copies
 from purlin._operator_functions import DeviceProducts, DeviceVectors
-from purlin.blocks import Sink
+from purlin._structs import LOG
+from purlin.blocks import Sink, Source
 
 N = 300
 FULL = np.random.default_rng(28).standard_normal((N, N))
@@ -242,6 +247,131 @@ def test_arrays_may_be_read_when_the_program_ends() -> None:
     """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert (run.returncode, run.stdout) == (0, "[3000000.0, 3000000.0]\n"), run.stderr
+
+
+class Own:
+    """An object whose own methods are callbacks of objects of the library that it holds."""
+
+    def __init__(self, make: Callable[[Own], Any]) -> None:
+        self.numbers = np.zeros(100_000)
+        self.made = make(self)
+
+    def product(self, x: Any) -> Any:
+        return 2.0 * x
+
+    def read(self, where: Any) -> Any:
+        return np.ones((40, 30))[where]
+
+    def note(self, *_: object) -> None:
+        assert self.numbers.size == 100_000
+
+
+def one_of_all(own: Own) -> Any:
+    """Objects on one another, and arrays over memory of a closed one, behind a run with all callbacks."""
+    context = purlin.Context("cpu", threads=1, log=own.note, log_level="debug")
+    operator = purlin.Matrix.from_operator(own.product, own.product, (40, 40), context=context)
+    source = Source.from_function(own.read, (40, 30), "d", context=context)
+    matrix = purlin.Matrix.from_source(source, context=context)
+    solver = lanczos.Lanczos(2, progress=own.note, context=context)
+    session = rsvd.Rsvd(1, progress=own.note, context=context)
+    plan = spmv.Plan(operator)
+    solver.tridiagonalize(operator, 3)
+    session.compute(matrix)
+    np.testing.assert_array_equal(plan @ np.ones(40), operator @ np.ones(40))
+    source.close()
+    return context, operator, source, matrix, solver, session, plan
+
+
+OWN: dict[str, Callable[[Own, purlin.Context], Any]] = {
+    "operator": lambda own, cpu: purlin.Matrix.from_operator(own.product, own.product, (40, 40), context=cpu),
+    "source": lambda own, cpu: Source.from_function(own.read, (40, 30), "d", context=cpu),
+    "sink": lambda own, cpu: Sink.to_function(own.note, (40, 30), "d", context=cpu),
+    "lanczos": lambda own, cpu: lanczos.Lanczos(2, progress=own.note, context=cpu),
+    "rsvd": lambda own, cpu: rsvd.Rsvd(2, progress=own.note, context=cpu),
+    "contraction": lambda own, cpu: tt.Contraction(progress=own.note, context=cpu),
+    "log": lambda own, cpu: purlin.Context("cpu", threads=1, log=own.note, log_level="debug"),
+    "all": lambda own, cpu: one_of_all(own),
+}
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_objects_whose_methods_are_callbacks_are_freed(cpu: purlin.Context, name: str) -> None:
+    gc.collect()
+    before = purlin.live_handles()
+    watches = []
+    for _ in range(3):
+        own = Own(lambda own: OWN[name](own, cpu))
+        watches.append(weakref.ref(own))
+        assert purlin.live_handles() > before
+        del own
+    gc.collect()
+    assert [watch() for watch in watches] == [None] * 3
+    assert purlin.live_handles() == before
+
+
+class CallsBack:
+    """An object with a handle whose end calls a function, as the library may: here one of the object's own, or another."""
+
+    def __init__(self, said: list[str], function: Any = None) -> None:
+        self.said = said
+        sink = LogSink(function or self.log)
+        address = ctypes.cast(sink.pointer, ctypes.c_void_p).value or 0
+        self.handle = Handle(1, lambda handle: LOG(address)(handle, b"last line", None), sink)
+
+    def log(self, level: int, text: str) -> None:
+        self.said.append(f"{level} {text}")
+
+
+@pytest.mark.parametrize("ends", ["collected", "collected elsewhere", "dropped", "dropped elsewhere", "closed"])
+def test_functions_are_there_while_a_handle_is_destroyed(ends: str) -> None:
+    said: list[str] = []
+
+    def log(level: int, text: str) -> None:
+        said.append(f"{level} {text}")
+
+    made = [CallsBack(said, None if ends.startswith("collected") else log)]
+    watch = weakref.ref(made[0])
+    gc.disable()
+    try:
+        if ends == "closed":
+            made[0].handle.close()
+            assert said == ["1 last line"]
+        if ends == "dropped elsewhere":
+            thread = threading.Thread(target=made.clear)
+        else:
+            made.clear()
+            thread = threading.Thread(target=gc.collect)
+        if ends.endswith("elsewhere"):
+            thread.start()
+            thread.join()
+        elif ends == "collected":
+            gc.collect()
+        assert said == ["1 last line"] and watch() is None
+    finally:
+        gc.enable()
+
+
+@pytest.mark.parametrize("is_garbage", [False, True])
+def test_functions_are_there_while_handles_are_destroyed_when_the_program_ends(is_garbage: bool) -> None:
+    code = f"""if True:
+    import ctypes, gc
+    from purlin._callback import LogSink
+    from purlin._context import Handle
+    from purlin._structs import LOG
+    class CallsBack:
+        def __init__(self):
+            sink = LogSink(self.log)
+            address = ctypes.cast(sink.pointer, ctypes.c_void_p).value
+            self.handle = Handle(1, lambda handle: LOG(address)(handle, b"last line", None), sink)
+        def log(self, level, text):
+            print(text)
+    gc.disable()
+    made = CallsBack()
+    if {is_garbage}:
+        del made
+    """
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (run.returncode, run.stdout, run.stderr) == (0, "last line\n", "")
 
 
 def test_an_adjoint_that_fails_is_named(cpu: purlin.Context) -> None:

@@ -117,9 +117,16 @@ class ContextInfo:
 
 
 class _Owner:
-    """Its end destroys a handle of the library. The `Handle` and the arrays over its memory hold it."""
+    """Its end destroys a handle of the library. The `Handle` and the arrays over its memory hold it.
 
-    __slots__ = ("__weakref__",)
+    It alone holds the objects that the library points at, callbacks among them, for the `Handle`: a finalizer that held them
+    would keep alive whatever they refer to, often the `Handle` itself. They outlive the handle all the same, as Python calls
+    finalizers before it clears an object's members, and before it clears any object of a cycle."""
+
+    __slots__ = ("__weakref__", "keep")
+
+    def __init__(self, keep: tuple[object, ...]) -> None:
+        self.keep = keep
 
 
 class Handle:
@@ -131,11 +138,13 @@ class Handle:
 
     def __init__(self, handle: int | None, destroy: Any, *keep: object) -> None:
         self._handle = handle
+        # Also here: other handles may be of this one's callbacks when it is closed, as matrices of a source.
         self._keep = keep
-        self._owner: _Owner | None = _Owner()
+        self._owner: _Owner | None = _Owner(keep)
         self._is_exported = False
-        # The finalizer holds the objects that the library still points at, so that they outlive the handle.
-        self._finalizer = weakref.finalize(self._owner, _destroy, destroy, handle, os.getpid(), keep)
+        self._finalizer = weakref.finalize(
+            self._owner, _destroy, destroy, handle, os.getpid(), weakref.ref(self._owner)
+        )
 
     @property
     def handle(self) -> int:
@@ -179,7 +188,9 @@ class Handle:
         raise TypeError(f"{type(self).__name__}: holds an object of the library and cannot be pickled or copied")
 
 
-def _destroy(destroy: Any, handle: int | None, process: int, keep: tuple[object, ...]) -> None:
+def _destroy(destroy: Any, handle: int | None, process: int, owner: weakref.ref[_Owner]) -> None:
+    # At the owner's own end None. In `close` and at the end of the program another thread might end the owner meanwhile.
+    held = owner()
     # After a fork the handle belongs to the parent, whose threads the child does not have. At the end of the program that of
     # another thread is left to the end of the process.
     if os.getpid() == process and calls.enter():
@@ -187,7 +198,7 @@ def _destroy(destroy: Any, handle: int | None, process: int, keep: tuple[object,
             destroy(handle)
         finally:
             calls.leave()
-    del keep
+    del held
 
 
 def _destroy_context(handle: int) -> None:
