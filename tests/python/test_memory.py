@@ -275,6 +275,24 @@ def test_compressed_rows(cpu: purlin.Context, copy: bool, index: Any) -> None:
     assert pattern.arrays()[2] is None and pattern.dtype == np.float32
 
 
+def test_the_structure_of_shared_rows_is_read_only(cpu: purlin.Context) -> None:
+    sparse = pytest.importorskip("scipy.sparse", reason="no SciPy")
+    entries = (np.array([0, 0, 1, 2]), np.array([0, 2, 1, 0]), np.array([1.0, 0.0, 3.0, 4.0]))
+    matrix = purlin.sparse.from_coordinates(*entries, (3, 3), context=cpu)
+    full = sparse.coo_matrix((entries[2], entries[:2]), (3, 3)).toarray()
+    shared = matrix.scipy(copy=False)
+    for change in (shared.eliminate_zeros, lambda: shared.indices.fill(1), lambda: shared.indptr.fill(0)):
+        with pytest.raises(ValueError, match="read-only"):
+            change()
+    np.testing.assert_array_equal(matrix @ np.eye(3), full)
+    np.testing.assert_array_equal(shared.toarray(), full)
+    shared.data[...] *= 2
+    np.testing.assert_array_equal(matrix @ np.eye(3), 2 * full)
+    own = matrix.scipy()
+    own.eliminate_zeros()
+    assert (own.nnz, matrix.nnz) == (3, 4)
+
+
 def test_wrong_compressed_rows_are_refused(cpu: purlin.Context) -> None:
     row_ptr, col_idx = np.array([0, 1, 2]), np.array([0, 5])
     with pytest.raises(purlin.InvalidArgument, match="col_idx"):

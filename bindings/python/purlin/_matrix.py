@@ -453,25 +453,25 @@ class Matrix(Handle):
 
     def arrays(self) -> tuple[Array, Array, Array | None]:
         """Row pointers, column indices and values (None = pattern) of a host CSR matrix in place, which live as long as the
-        arrays, also after `close()`."""
+        arrays, also after `close()`. Pointers and indices are read-only: plans and products rely on them."""
         info = self.info
         if info.storage != c.CSR:
             raise ValueError(f"storage: is {self.storage}, expected csr")
         if info.location == c.DEVICE:
             raise ValueError("location: is the device, expected the host")
 
-        def flat(address: int, count: int, number: int) -> Array:
-            return in_place(self, address, (count,), (1,), number, bool(info.flags & c.READ_ONLY))
+        def flat(address: int, count: int, number: int, is_read_only: bool = True) -> Array:
+            return in_place(self, address, (count,), (1,), number, is_read_only)
 
         return (
             flat(info.row_ptr, info.rows + 1, info.row_ptr_type),
             flat(info.col_idx, info.nnz, info.col_idx_type),
-            flat(info.data, info.nnz, info.dtype) if info.data else None,
+            flat(info.data, info.nnz, info.dtype, bool(info.flags & c.READ_ONLY)) if info.data else None,
         )
 
     def scipy(self, *, copy: bool = True) -> Any:
         """A host CSR matrix as SciPy's, with copies of the arrays; needs SciPy. Without `copy` zero-based arrays are shared,
-        and live as long as either."""
+        and live as long as either; SciPy then refuses to change the structure in place, as `eliminate_zeros` does."""
         sparse: Any = importlib.import_module("scipy.sparse")
         info = self.info
         pointers, columns, values = self.arrays()
