@@ -12,8 +12,8 @@ import pytest
 from conftest import ROOT
 
 import purlin
-from purlin import rsvd
-from purlin.blocks import Source
+from purlin import rpca, rsvd
+from purlin.blocks import Sink, Source
 
 Floats = npt.NDArray[np.float64]
 DATA = ROOT / "tests" / "golden" / "rsvd"
@@ -35,6 +35,28 @@ def tail(name: str, rank: int) -> float:
 
 def orthonormal(q: Any) -> float:
     return float(np.abs(q.conj().T @ q - np.eye(q.shape[1])).max())
+
+
+def test_calls_without_an_object_work_in_the_context_of_their_matrix() -> None:
+    cpu = purlin.Context("cpu", threads=1)
+    full = np.random.default_rng(2).standard_normal((20, 3)) @ np.random.default_rng(3).standard_normal((3, 12))
+    square, exact = full.T @ full, np.linalg.svd(full, compute_uv=False)[:3]
+    with purlin.Matrix.dense(full, context=cpu) as a, Source.from_array(full, context=cpu) as source:
+        for given in (a, source):
+            np.testing.assert_allclose(rsvd.compute(given, 3).s, exact)
+            for q in (rsvd.range_finder(given, 3), rsvd.qb(given, 3)[0]):
+                assert orthonormal(q) < 1e-13
+            for part in (rpca.compute(given), rpca.run(given)[0]):
+                np.testing.assert_allclose(part.low_rank + part.sparse, full, atol=1e-5)
+            assert rpca.plan(given).blocks >= 1
+            low_rank = np.zeros_like(full)
+            with Sink.to_array(low_rank, context=cpu) as sink:
+                rpca.compute_to_sinks(given, sink, None)
+            np.testing.assert_allclose(low_rank, rpca.compute(full, context=cpu).low_rank, atol=1e-5)
+        with purlin.Matrix.dense(square, context=cpu) as b:
+            np.testing.assert_allclose(rsvd.symmetric(b, 3)[0], exact**2)
+        with purlin.Context("cpu", threads=1) as other, pytest.raises(purlin.InvalidArgument, match="^a: belongs to another context$"):
+            rsvd.compute(a, 3, context=other)
 
 
 @pytest.mark.parametrize("order", ["C", "F"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,16 @@ from . import _memory as memory
 from ._context import Context, Stream
 from ._matrix import Matrix
 from ._tensor import Tensor
+from .blocks import Source
 
 _COMPUTING = (np.float32, np.float64, np.complex64, np.complex128)
+
+
+def context_of(value: object, context: Context | None, options: Mapping[str, Any]) -> Context | None:
+    """The context of a call without an object: the one given, or unless a group says it that of a matrix or a source."""
+    if context is None and options.get("group") is None and isinstance(value, (Matrix, Source)):
+        return value.context
+    return context
 
 
 def computing_type(matrix: Matrix, given: npt.DTypeLike | None) -> np.dtype[Any]:

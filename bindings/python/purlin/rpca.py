@@ -23,7 +23,7 @@ from ._error import NoConvergence
 from ._keywords import apply, known, report
 from ._matrix import Matrix
 from ._numbers import real
-from ._results import computing_type, output, queue_for
+from ._results import computing_type, context_of, output, queue_for
 from ._solver import Solver
 from ._structs import RpcaOptions
 from .blocks import Sink
@@ -194,7 +194,7 @@ def plan(
 ) -> Info:
     """The plan of `compute`: `host_bytes`, `device_bytes`, `blocks`, `block_rows`. No entry is read. A run that the plan
     accepts stays inside the limits of the contexts."""
-    with Rpca(context=context, **options) as rpca:
+    with Rpca(context=context_of(m, context, options), **options) as rpca:
         return rpca.plan(m, mask=mask)
 
 
@@ -209,7 +209,7 @@ def run(
     **options: Unpack[Options],
 ) -> tuple[Parts, Info]:
     """As `compute`, with the report of the run."""
-    with Rpca(progress=progress, context=context, **options) as rpca:
+    with Rpca(progress=progress, context=context_of(m, context, options), **options) as rpca:
         return rpca.run(m, mask=mask, sparse=sparse, stream=stream)
 
 
@@ -249,7 +249,7 @@ def compute_to_sinks(
 
     Sinks lie in memory as `m` does: they have its shape, or for an array in Fortran order that of `m.T`.
     """
-    with Rpca(progress=progress, context=context, **options) as rpca:
+    with Rpca(progress=progress, context=context_of(m, context, options), **options) as rpca:
         return rpca.compute_to_sinks(m, low_rank, sparse, mask=mask)
 
 

@@ -29,7 +29,7 @@ from ._keywords import apply, known, report
 from ._lib import lib
 from ._matrix import Matrix
 from ._memory import Array
-from ._results import computing_type, output, queue_for
+from ._results import computing_type, context_of, output, queue_for
 from ._solver import Solver
 from ._structs import RsvdOptions
 from ._tensor import Tensor
@@ -274,7 +274,7 @@ def compute(
     **options: Unpack[Options],
 ) -> Factors:
     """U, s, Vt of the `rank` largest singular values; with `tolerance=` of as many as that relative error takes."""
-    with Rsvd(rank, progress=progress, context=context, **options) as session:
+    with Rsvd(rank, progress=progress, context=context_of(a, context, options), **options) as session:
         return session.compute(a, left=left, right=right, stream=stream)
 
 
@@ -288,7 +288,7 @@ def range_finder(
 ) -> Any:
     """Q (m, columns), orthonormal, whose range is nearly that of A. Options without effect on it are refused: a method other
     than "range", `sign`, `smallest_ratio` and probed errors."""
-    with Rsvd(columns, context=context, **options) as session:
+    with Rsvd(columns, context=context_of(a, context, options), **options) as session:
         return session.qb(a, columns, b=False, stream=stream)[0]
 
 
@@ -301,7 +301,7 @@ def qb(
     **options: Unpack[Options],
 ) -> tuple[Any, Any]:
     """Q (m, columns), orthonormal, and B = Q^H A with A ~ Q @ B. Refuses the same options as `range_finder`."""
-    with Rsvd(columns, context=context, **options) as session:
+    with Rsvd(columns, context=context_of(a, context, options), **options) as session:
         return session.qb(a, columns, stream=stream)
 
 
@@ -316,7 +316,7 @@ def symmetric(
     **options: Unpack[Options],
 ) -> tuple[Array, Any]:
     """The `rank` eigenvalues of largest modulus of a Hermitian matrix, and their vectors (n, rank)."""
-    with Rsvd(rank, progress=progress, context=context, **options) as session:
+    with Rsvd(rank, progress=progress, context=context_of(a, context, options), **options) as session:
         return session.symmetric(a, vectors=vectors, stream=stream)
 
 
