@@ -16,6 +16,8 @@ mod field;
 mod file_tests;
 mod memory;
 pub mod metaimage;
+#[cfg(test)]
+mod metaimage_tests;
 pub mod npy;
 pub mod number;
 pub mod pipeline;
