@@ -5783,7 +5783,7 @@ purlin_status purlin_source_from_npy(const struct purlin_context *context,
  * @param[out] source   the source; destroy it with purlin_source_destroy. Its sizes, spacing and origin are in
  *                      purlin_source_info.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, empty path),
- * `PURLIN_ERROR_IO` (no such file, no MetaImage, compressed, several channels, too short),
+ * `PURLIN_ERROR_IO` (no such file, no MetaImage, compressed, several channels, scaled values, a key twice, too short),
  * `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
  * @pre `path` is NULL or a terminated string, `source` is NULL or valid for writing.

@@ -305,7 +305,7 @@ pub unsafe extern "C" fn purlin_source_from_npy(
 /// @param[out] source   the source; destroy it with purlin_source_destroy. Its sizes, spacing and origin are in
 ///                      purlin_source_info.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, empty path),
-/// `PURLIN_ERROR_IO` (no such file, no MetaImage, compressed, several channels, too short),
+/// `PURLIN_ERROR_IO` (no such file, no MetaImage, compressed, several channels, scaled values, a key twice, too short),
 /// `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety

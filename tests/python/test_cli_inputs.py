@@ -461,3 +461,20 @@ def test_an_output_that_is_an_input_is_refused(
     before = {path.name: path.read_bytes() for path in Path().iterdir()}
     refused(line + force, 2, f"error: {text}", capsys)
     assert {path.name: path.read_bytes() for path in Path().iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "text"),
+    [
+        (b"Offset", b"0 0 0", "has Offset twice, once is needed"),
+        (b"CompressedData", b"True", "has CompressedData twice, once is needed"),
+        (b"DimSize", b"64 48 90", "has DimSize twice, once is needed"),
+        (b"ElementToIntensityFunctionSlope", b"2", "has ElementToIntensityFunctionSlope = 2, values other than 1"),
+        (b"ElementToIntensityFunctionOffset", b"-1024", "has ElementToIntensityFunctionOffset = -1024, values other than 0"),
+    ],
+)
+def test_headers_that_say_a_key_twice_or_scale_the_values(key: bytes, value: bytes, text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("example fdk --quiet") == 0
+    scan = Path("scan.mha").read_bytes()
+    Path("scan.mha").write_bytes(scan.replace(b"ElementDataFile", key + b" = " + value + b"\nElementDataFile", 1))
+    refused("fdk scan.mha --geometry geometry.xml --out v.npy", 1, f"error: PROJECTIONS: scan.mha: {text}", capsys)

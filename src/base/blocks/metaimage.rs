@@ -31,6 +31,32 @@ const TYPES: [(&str, Number); 9] = [
     ("MET_HALF", Number::F16),
 ];
 
+/// The keys of a header that decide about elements or their place. None may stand twice: readers differ in the line that
+/// they take.
+const KEYS: [&str; 21] = [
+    "BinaryData",
+    "BinaryDataByteOrderMSB",
+    "CompressedData",
+    "DimSize",
+    "ElementByteOrderMSB",
+    "ElementDataFile",
+    "ElementNumberOfChannels",
+    "ElementSize",
+    "ElementSpacing",
+    "ElementToIntensityFunctionOffset",
+    "ElementToIntensityFunctionSlope",
+    "ElementType",
+    "HeaderSize",
+    "NDims",
+    "ObjectType",
+    "Offset",
+    "Orientation",
+    "Origin",
+    "Position",
+    "Rotation",
+    "TransformMatrix",
+];
+
 /// A MetaImage to read: elements behind the header (.mha), or in another file (.mhd).
 pub struct MetaImageSource(FileSource);
 
@@ -56,7 +82,7 @@ impl MetaImageSource {
     ///
     /// # Errors
     /// [`Error::Io`] for a file that is missing, no MetaImage, too short, compressed, of text, of several files or
-    /// channels, or whose axes are rotated against the world's.
+    /// channels, with a key twice, with values that are to be scaled, or whose axes are rotated against the world's.
     pub fn open(path: &Path) -> Result<Self> {
         let header = read_header(path)?;
         FileSource::open(&header.data, header.offset, header.endianness, header.info).map(Self)
@@ -108,7 +134,11 @@ fn read_header(path: &Path) -> Result<Header> {
             }
             return Err(bad(path, format!("is not a MetaImage: its header has the line {:?}", text.trim_end())));
         };
-        keys.push((key.trim().to_owned(), value.trim().to_owned()));
+        let key = key.trim();
+        if KEYS.contains(&key) && keys.iter().any(|k| k.0 == key) {
+            return Err(bad(path, format!("has {key} twice, once is needed")));
+        }
+        keys.push((key.to_owned(), value.trim().to_owned()));
         at = next;
         if keys.last().is_some_and(|k| k.0 == "ElementDataFile") {
             break;
@@ -179,6 +209,12 @@ fn read_header(path: &Path) -> Result<Header> {
         }
         Ok(found.map(|(_, values)| values))
     };
+    for (name, neutral) in [("ElementToIntensityFunctionSlope", 1.0), ("ElementToIntensityFunctionOffset", 0.0)] {
+        if let Some(found) = place(&[name], 1)?.filter(|v| v[0] != neutral) {
+            let problem = format!("has {name} = {}, values other than {neutral} are not supported", found[0]);
+            return Err(bad(path, problem));
+        }
+    }
     info.spacing = place(&["ElementSpacing", "ElementSize"], axes)?;
     if let Some(spacing) = info.spacing.as_ref().filter(|s| s.iter().any(|v| *v <= 0.0)) {
         return Err(bad(path, format!("has a spacing of {spacing:?}, positive numbers are needed")));

@@ -124,6 +124,7 @@ fn byte_order_place_and_the_whereabouts_of_the_data_are_as_the_header_says() {
     for (keys, spacing, origin) in [
         ("ElementSpacing = 2 0.5\nOffset = -1 7e-1\n", Some(vec![2.0, 0.5]), Some(vec![-1.0, 0.7])),
         ("ElementSize = 2 0.5\nPosition = -1 0.7\n", Some(vec![2.0, 0.5]), Some(vec![-1.0, 0.7])),
+        ("Comment = a\nComment = b\nElementToIntensityFunctionSlope = 1\n", None, None),
         ("Origin = 3 4\nTransformMatrix = 1 0 0 1\n", None, Some(vec![3.0, 4.0])),
     ] {
         let source = open(&format!("{keys}{end}")).unwrap();
@@ -147,11 +148,23 @@ fn byte_order_place_and_the_whereabouts_of_the_data_are_as_the_header_says() {
         ),
         ("Offset = 1 2\nOrigin = 3 4\n", "has different values for Offset and Origin"),
         ("ElementSpacing = 1 2\nElementSize = 1 3\n", "has different values for ElementSpacing and ElementSize"),
+        ("Offset = 1 2\nOffset = 1 2\n", "has Offset twice, once is needed"),
+        ("DimSize = 2 3\n", "has DimSize twice, once is needed"),
+        ("CompressedData = False\nCompressedData = True\n", "has CompressedData twice, once is needed"),
+        (
+            "ElementToIntensityFunctionSlope = 2\n",
+            "has ElementToIntensityFunctionSlope = 2, values other than 1 are not",
+        ),
+        (
+            "ElementToIntensityFunctionOffset = -1024\n",
+            "has ElementToIntensityFunctionOffset = -1024, values other than 0",
+        ),
+        ("ElementToIntensityFunctionSlope = nan\n", "1 finite numbers are needed"),
         ("CompressedData = True\n", "is compressed (CompressedData = True)"),
         ("ElementNumberOfChannels = 3\n", "several channels"),
         ("HeaderSize = -2\n", "a HeaderSize that is no size"),
         ("HeaderSize = 1\n", "has 12 bytes, 13 are needed"),
-        ("NDims = 2\nElementDataFile = LIST\n", "ElementDataFile = \"LIST\": lists of files"),
+        ("ElementDataFile = LIST\n", "ElementDataFile = \"LIST\": lists of files"),
         ("ElementDataFile = s%03d.raw 1 9 1\n", "lists of files are not supported"),
         ("ElementDataFile = gone.raw\n", "gone.raw: open"),
     ] {
