@@ -478,3 +478,18 @@ def test_headers_that_say_a_key_twice_or_scale_the_values(key: bytes, value: byt
     scan = Path("scan.mha").read_bytes()
     Path("scan.mha").write_bytes(scan.replace(b"ElementDataFile", key + b" = " + value + b"\nElementDataFile", 1))
     refused("fdk scan.mha --geometry geometry.xml --out v.npy", 1, f"error: PROJECTIONS: scan.mha: {text}", capsys)
+
+
+@pytest.mark.parametrize("name", ["x.txt.gz", "x.mtx.gz"])
+@pytest.mark.parametrize("behind", [b"junk", b"more bytes than a header of gzip has", b"\x1f\x8b"])
+def test_bytes_behind_a_gzip_member_are_named(name: str, behind: bytes, capsys: pytest.CaptureFixture[str]) -> None:
+    head = "" if "txt" in name else "%%MatrixMarket matrix coordinate real symmetric\n9 9 3\n"
+    whole = gzip.compress(f"{head}3 2\n".encode()) + gzip.compress(b"4 3\n5 4\n")
+    if "mtx" in name:
+        whole = gzip.compress(f"{head}3 2 1\n4 3 1\n".encode()) + gzip.compress(b"5 4 1\n")
+    Path(name).write_bytes(whole + behind)
+    refused(f"eigs {name} --count 1", 1, f"error: MATRIX: {name}: has bytes behind its last whole gzip member", capsys)
+    Path(name).write_bytes(whole[:-12])
+    refused(f"eigs {name} --count 1", 1, f"error: MATRIX: {name}: read: ", capsys)
+    Path(name).write_bytes(whole)
+    assert run(f"eigs {name} --count 1 --device cpu") == 0

@@ -116,8 +116,7 @@ impl<'a> Lines<'a> {
             Text::Packed(reader) => reader,
         };
         // Does not allocate: the line has this capacity.
-        let count =
-            reader.take(limit).read_until(b'\n', &mut self.line).map_err(|e| io_error(self.path, "read", &e))?;
+        let count = reader.take(limit).read_until(b'\n', &mut self.line).map_err(|e| self.read_error(&e))?;
         if count == 0 {
             return Ok(None);
         }
@@ -135,6 +134,24 @@ impl<'a> Lines<'a> {
             Err(_) if self.line.trim_ascii_start().starts_with(b"%") => Ok(Some("%")),
             Err(_) if self.line.trim_ascii_start().starts_with(b"#") => Ok(Some("#")),
             Err(_) => Err(self.wrong("is not text")),
+        }
+    }
+
+    /// An error of reading. A decoder that has no header after text is behind the end of a member, and the bytes there are
+    /// not another member.
+    fn read_error(&self, error: &io::Error) -> Error {
+        let is_behind_member = match &self.text {
+            Text::Plain(_) => false,
+            Text::Packed(reader) => {
+                let has_text = self.number > 0 || !self.line.is_empty();
+                has_text && reader.inner.header().is_none()
+            }
+        };
+        match error.kind() {
+            io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidInput if is_behind_member => {
+                self.bad("has bytes behind its last whole gzip member")
+            }
+            _ => io_error(self.path, "read", error),
         }
     }
 
