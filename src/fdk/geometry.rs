@@ -44,6 +44,19 @@ impl Detector {
         range::positive("column_pitch", self.column_pitch)?;
         range::positive("row_pitch", self.row_pitch).map(drop)
     }
+
+    /// The error of a panel so wide that the matrices of an orbit's views are singular, whatever their angles.
+    fn too_wide(&self, orbit: &Orbit) -> Error {
+        let [across, along] = [self.columns as f64 * self.column_pitch, self.rows as f64 * self.row_pitch];
+        let (name, pitch, count) = if across >= along {
+            ("column_pitch", self.column_pitch, format!("{} columns", self.columns))
+        } else {
+            ("row_pitch", self.row_pitch, format!("{} rows", self.rows))
+        };
+        let distance = real(orbit.source_to_detector);
+        let problem = format!("is {}: {count} are too wide for source_to_detector = {distance}", real(pitch));
+        Error::invalid(name, problem)
+    }
 }
 
 /// The form in which the views were given; messages name it.
@@ -274,7 +287,7 @@ impl Geometry {
                 principal_row: row,
                 source_to_detector: sdd,
                 angle: angle.rem_euclid(TAU),
-                inverse: inverse(m).ok_or_else(|| Error::invalid("angles", format!("view {n} is singular")))?,
+                inverse: inverse(m).ok_or_else(|| detector.too_wide(orbit))?,
                 scale: 1.0,
             });
         }
@@ -548,6 +561,9 @@ mod tests {
                 .starts_with("source_to_detector: is 400, less")
         );
         assert!(text(Geometry::circular(PANEL, &ORBIT, &[0.0, f64::NAN])).starts_with("angles: element 1 is NaN"));
+        let wide = Detector { column_pitch: 1e30, ..PANEL };
+        let problem = "column_pitch: is 1e30: 80 columns are too wide for source_to_detector = 1000";
+        assert_eq!(text(Geometry::circular(wide, &ORBIT, &[0.0])), problem);
         assert_eq!(text(Geometry::circular(PANEL, &ORBIT, &[])), "views: is 0, less than 1");
         assert_eq!(text(Geometry::from_matrices(PANEL, &[[1.0; 12]])), "matrices, view 0: is singular");
         let mut m = [0.0; 12];
