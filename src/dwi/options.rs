@@ -186,6 +186,8 @@ impl PeaksOptions {
             let problem = format!("is {}, outside 0 .. pi/2", real(self.min_separation));
             return Err(Error::invalid("min_separation", problem));
         }
+        // A residual is relative: with a tolerance of 1 every start would have converged.
+        range::below_one("tolerance", self.tolerance)?;
         resolve::check(&self.solver()).map(|_| ())
     }
 }

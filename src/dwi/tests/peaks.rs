@@ -297,6 +297,7 @@ fn wrong_arguments_are_named() {
     let below = bad(PeaksOptions { absolute_threshold: -2.0, ..good });
     assert_eq!(below, "absolute_threshold: is -2, a finite number of at least 0 is needed");
     assert!(bad(PeaksOptions { tolerance: -1.0, ..good }).starts_with("tolerance: is -1"));
+    assert!(bad(PeaksOptions { tolerance: 1.0, ..good }).starts_with("tolerance: is 1, at least 0 and less than 1"));
     assert!(bad(PeaksOptions { seed: 2, ..good }).starts_with("seed: is 2, but the start vectors are not random"));
     let random = PeaksOptions { seed: 2, start_kind: StartKind::Random, ..good };
     assert_eq!(find::<f32>(&c, &sh, 3, &random, None).count, [0, 0]);
