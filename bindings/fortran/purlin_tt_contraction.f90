@@ -87,7 +87,8 @@ contains
     real(c_double) :: parts(2)
     type(outcome) :: o
     if (present(info)) call purlin_init(info)
-    parts = 0
+    ! A refused call leaves the result as it is.
+    parts = [result, 0.0_c_double]
     call expect_real_numbers(o, any([tt_is_complex(x), tt_is_complex(y)]))
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_inner(self%key, stream_key(stream), x%handle(), y%handle(), &
       parts, info))
@@ -107,7 +108,7 @@ contains
     real(c_double) :: parts(2)
     type(outcome) :: o
     if (present(info)) call purlin_init(info)
-    parts = 0
+    parts = [real(result, c_double), aimag(result)]
     call absorb(o, c_tt_inner(self%key, stream_key(stream), x%handle(), y%handle(), &
       parts, info))
     call tt_cut_from_one(info)
@@ -235,7 +236,7 @@ contains
     real(c_double) :: parts(2)
     type(outcome) :: o
     if (present(info)) call purlin_init(info)
-    parts = 0
+    parts = [result, 0.0_c_double]
     call expect_real_numbers(o, any([tt_is_complex(y), tt_is_complex(x), tt_matrix_is_complex(h)]))
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_sandwich(self%key, stream_key(stream), y%handle(), &
       h%handle(), x%handle(), parts, info))
@@ -256,7 +257,7 @@ contains
     real(c_double) :: parts(2)
     type(outcome) :: o
     if (present(info)) call purlin_init(info)
-    parts = 0
+    parts = [real(result, c_double), aimag(result)]
     call absorb(o, c_tt_sandwich(self%key, stream_key(stream), y%handle(), &
       h%handle(), x%handle(), parts, info))
     call tt_cut_from_one(info)
@@ -295,7 +296,7 @@ contains
     real(c_double) :: parts(2)
     type(outcome) :: o
     if (present(info)) call purlin_init(info)
-    parts = 0
+    parts = [result, 0.0_c_double]
     call absorb(o, c_tt_rayleigh(self%key, stream_key(stream), h%handle(), x%handle(), parts, numerator, &
       denominator, info))
     call tt_cut_from_one(info)
@@ -317,7 +318,7 @@ contains
     real(c_double) :: parts(2)
     type(outcome) :: o
     if (present(info)) call purlin_init(info)
-    parts = 0
+    parts = [real(result, c_double), aimag(result)]
     call absorb(o, c_tt_rayleigh(self%key, stream_key(stream), h%handle(), x%handle(), parts, numerator, &
       denominator, info))
     call tt_cut_from_one(info)

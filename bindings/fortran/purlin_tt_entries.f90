@@ -202,7 +202,7 @@ contains
     type(outcome) :: o
     if (tt_is_complex(x)) call refuse(o, 'result: is real, the train is complex')
     call one_index_a_core(o, x, size(index))
-    parts = 0
+    parts = [result, 0.0_c_double]
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_element(tt_context(x), stream_key(stream), x%handle(), index - 1, parts))
     call name_argument(o, 'indices', 'index')
     result = parts(1)
@@ -219,7 +219,7 @@ contains
     real(c_double) :: parts(2)
     type(outcome) :: o
     call one_index_a_core(o, x, size(index))
-    parts = 0
+    parts = [real(result, c_double), aimag(result)]
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_element(tt_context(x), stream_key(stream), x%handle(), index - 1, parts))
     call name_argument(o, 'indices', 'index')
     result = cmplx(parts(1), parts(2), c_double)

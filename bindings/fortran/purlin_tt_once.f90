@@ -24,14 +24,13 @@ contains
     type(outcome), intent(inout) :: o
     type(purlin_context), intent(in) :: context
     type(purlin_tt), intent(in) :: x, y
-    real(c_double), intent(out) :: parts(2)
+    real(c_double), intent(inout) :: parts(2)
     logical, intent(in) :: is_real
     type(purlin_tt_contraction_options), intent(in), optional :: options
     type(purlin_tt_contraction_info), intent(inout), optional :: info
     type(purlin_stream), intent(in), optional :: stream
     type(purlin_tt_contraction_options) :: given
     if (present(info)) call purlin_init(info)
-    parts = 0
     call tt_cut_from_zero(o, options, given)
     if (is_real) call expect_real_numbers(o, any([tt_is_complex(x), tt_is_complex(y)]))
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_tt_inner_once(context%handle(), stream_key(stream), x%handle(), &
@@ -50,6 +49,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     real(c_double) :: parts(2)
     type(outcome) :: o
+    parts = [result, 0.0_c_double]
     call inner_parts(o, context, x, y, parts, .true., options, info, stream)
     result = parts(1)
     call finish(o, stat, errmsg)
@@ -66,6 +66,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     real(c_double) :: parts(2)
     type(outcome) :: o
+    parts = [real(result, c_double), aimag(result)]
     call inner_parts(o, context, x, y, parts, .false., options, info, stream)
     result = cmplx(parts(1), parts(2), c_double)
     call finish(o, stat, errmsg)

@@ -14,6 +14,7 @@ program test_messages
   call context%create(backend=PURLIN_BACKEND_CPU)
   call trains()
   call eigenpairs()
+  call no_tensors()
   call views()
   call sections()
   call sections_of_families()
@@ -90,6 +91,15 @@ contains
     call purlin_lanczos_singular_once(context, a, values, stat=stat, errmsg=text)
     call refused('size(values): is 6, outside 1 to 5')
     call a%destroy()
+  end subroutine
+
+  !> A batch without tensors, beside room for results and without.
+  subroutine no_tensors()
+    real(real64) :: tensors(0), values(3), vectors(3, 3)
+    call purlin_sshopm_solve_once(context, 4, 3, tensors, values, vectors, stat=stat, errmsg=text)
+    call refused('tensors: has 0 elements, expected at least one tensor for the results')
+    call purlin_sshopm_solve_once(context, 4, 3, tensors, values(:0), vectors(:, :0), stat=stat, errmsg=text)
+    call check(stat == PURLIN_SUCCESS, text)
   end subroutine
 
   subroutine views()

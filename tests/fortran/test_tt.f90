@@ -228,8 +228,10 @@ contains
     call check(near(gram(1, 1), sum(dense(a) * dense(b))), 'of two lists')
     call chain(x, a)
     call purlin_tt_cast(x, PURLIN_CF64, z)
+    value = 7
     call c%inner(z, y, value, stat=stat, errmsg=text)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. text == 'result: is real, the numbers are complex', text)
+    call check(abs(value - 7) <= 0, 'a refused call leaves the result alone')
     call c%inner(z, y, both)
     call check(near(real(both), sum(dense(a) * dense(b))), 'real beside complex')
     call c%enqueue_inner(x, y, stat=stat, errmsg=text)
