@@ -6,6 +6,7 @@ import argparse
 import os
 import re
 import sys
+from typing import NamedTuple
 
 from .._options import WORDS
 from .. import Error, InvalidArgument, NoConvergence, NoDevice, NotSupported, OutOfDeviceMemory, OutOfMemory
@@ -17,6 +18,13 @@ class Failure(Exception):
 
 class Usage(Failure):
     """The command line is wrong: exit code 2."""
+
+
+class Contents(NamedTuple):
+    """The file that an argument of the library is from, and the part of the file that has it, if that has a name."""
+
+    path: str
+    part: str = ""
 
 
 class StdoutFailure(Failure):
@@ -45,10 +53,11 @@ class Huge(int):
         return self.written
 
 
-# The argument at the begin of a message of the library, with the element of a list.
-_ARGUMENT = re.compile(r"^(?:not supported: )?(\w+)(\[\d+\])?: ")
-# An argument of the library within a message, as in "count + 1 = 7" or "which = LARGEST", and a constant.
-_INNER = re.compile(r"(?<![\w-])[a-z]\w*(?= [=+] )")
+# The argument at the begin of a message of the library, with the element of a list or the view of a scan.
+_ARGUMENT = re.compile(r"^(?:not supported: )?(\w+)(\[\d+\])?(?:, (view \d+))?: ")
+# An argument of the library within a message, as in "count + 1 = 7", "which = LARGEST" or "max_rank bounds it", and a
+# constant. A word without an underscore is one only before a sign.
+_INNER = re.compile(r"(?<![\w./-])(?:[a-z]\w*(?= [=+] )|[a-z]+_[a-z_]+(?![\w./]))")
 _CONSTANT = re.compile(r"\b[A-Z][A-Z0-9_]+\b")
 _WORDS = {word for choices in WORDS.values() for words in choices.values() for word in words}
 # Text that may follow a file's name in a message of the library, which writes files under provisional names of its own.
@@ -59,6 +68,8 @@ def in_options(given: argparse.Namespace, text: str) -> str:
     """The part of a message behind its argument, with the options and words of the command line."""
 
     def option(found: re.Match[str]) -> str:
+        if found[0] in given.contents:
+            return given.contents[found[0]].part or found[0]
         name: str = given.names.get(found[0], "")
         return name if name.startswith("-") else found[0]
 
@@ -75,12 +86,14 @@ def _named(given: argparse.Namespace, text: str) -> tuple[str, bool]:
         return text, False
     problem = text[found.end() :]
     if found[1] in given.contents:
-        place = f"{found[2]} " if found[2] else ""
-        return f"{name}: {given.contents[found[1]]}: {place}{in_options(given, problem)}", False
+        path, part = given.contents[found[1]]
+        place = f"{part}{found[2] or ''} ".lstrip() + (f"{found[3]}: " if found[3] else "")
+        return f"{name}: {path}: {place}{in_options(given, problem)}", False
     of_file = _of_file(given, problem)
     if of_file != problem:
         return of_file, False
-    return f"{name}{found[2] or ''}: {in_options(given, problem)}", name.startswith("-")
+    view = f"{found[3]} " if found[3] else ""
+    return f"{name}{found[2] or ''}: {view}{in_options(given, problem)}", name.startswith("-")
 
 
 def _of_file(given: argparse.Namespace, text: str) -> str:
@@ -97,6 +110,8 @@ def _of_file(given: argparse.Namespace, text: str) -> str:
 def _of_memory(given: argparse.Namespace, error: OutOfMemory) -> str:
     """A message about memory, with the limit if the command line set one."""
     on_device = isinstance(error, OutOfDeviceMemory)
+    if str(error).startswith("start vectors: ") and given.names.get("starts"):
+        return f"--starts: is {given.starts}: {error}"
     name, limit = ("--gpu-memory", given.gpu_memory) if on_device else ("--memory", given.memory)
     return f"{name}: is {limit} bytes: {error}" if limit else str(error)
 

@@ -14,7 +14,7 @@ from ..blocks import Sink, Source
 from . import nifti, rtk
 from .arrays import existing, expect_inputs, load_npy, load_text
 from .ends import expect_end, expect_metaimage_end, file_of_elements
-from .failures import Failure, Usage
+from .failures import Contents, Failure, Usage
 from .options import Parser, bar, chosen, command, library_options, machine, number, say, whole
 from .outputs import Outputs, npy_header, require_suffix, suffix_of, write_begin
 
@@ -38,6 +38,8 @@ _TEXTS = {
     "output_offset": "number added to them, for Hounsfield units or integers",
     "slab": "slices that are reconstructed at a time; 0 = as memory allows",
 }
+# The width of a panel in units of its distance, beyond which matrices of views are singular because of it.
+_WIDEST = 1e6
 _TYPES = ("float32", "float64", "uint8", "int8", "uint16", "int16", "uint32", "int32")
 _OUTPUTS = (".mha", ".tif", ".tiff", ".nii", ".npy", ".raw")
 
@@ -210,9 +212,11 @@ def _pitch(given: argparse.Namespace, source: Source) -> tuple[float, float]:
 
 def _angles(given: argparse.Namespace, views: int) -> Any:
     if given.angles is None:
-        step = 360.0 / views if given.step is None else given.step
+        start, step = given.start or 0.0, 360.0 / views if given.step is None else given.step
+        if abs(start) > rtk.MOST_DEGREES:
+            raise Usage(f"--start: is {start:g} degrees, beyond 1e9 rad: numbers are too far apart there")
         with np.errstate(over="ignore", invalid="ignore"):
-            angles = (given.start or 0.0) + step * np.arange(views)
+            angles = start + step * np.arange(views)
         if not np.isfinite(angles).all():
             raise Usage(f"--step: is {step:g}, and {views} views of it are beyond the range of floating point")
         return np.radians(angles)
@@ -227,6 +231,25 @@ def _refuse_beside(given: argparse.Namespace, other: str, *names: str) -> None:
     for name in names:
         if getattr(given, name) is not None:
             raise Usage(f"--{name.replace('_', '-')}: is given beside {other}, which has it")
+
+
+def _name_larger_parts(given: argparse.Namespace, view: dict[str, float], panel: rtk.Panel) -> None:
+    """Notes for messages where the larger part of the panel's place and of its matrices is from, if that is not the geometry
+    file."""
+
+    def note(argument: str, name: str) -> None:
+        given.names[argument] = name
+        given.contents.pop(argument, None)
+
+    pitch = "PROJECTIONS" if given.pitch is None else "--pitch"
+    offset = "--panel-offset" if given.panel_offset is not None else f"{pitch} with the image's origin"
+    if abs(panel.column_offset) > abs(view["ProjectionOffsetX"]):
+        note("column_offset", offset)
+    if abs(panel.row_offset) > abs(view["ProjectionOffsetY"]):
+        note("row_offset", offset)
+    width = max(panel.columns * panel.column_pitch, panel.rows * panel.row_pitch)
+    if width > _WIDEST * abs(view["SourceToDetectorDistance"]):
+        note("matrices", pitch)
 
 
 def _geometry(given: argparse.Namespace, source: Source) -> fdk.Geometry:
@@ -260,7 +283,58 @@ def _geometry(given: argparse.Namespace, source: Source) -> fdk.Geometry:
     found = rtk.read_views(existing(given, "--geometry", given.geometry))
     if len(found) != views:
         raise Failure(f"--geometry: {given.geometry}: has {len(found)} projections, the scan has {views} views")
-    return rtk.geometry_of(found, rtk.Panel(columns, rows, column_pitch, row_pitch, *offsets))
+    panel = rtk.Panel(columns, rows, column_pitch, row_pitch, *offsets)
+    _name_larger_parts(given, found[0], panel)
+    return rtk.geometry_of(found, panel)
+
+
+def _name_arguments(given: argparse.Namespace) -> None:
+    """Notes for messages the option, or the part of a file, that each argument of the library is from."""
+    projections = "PROJECTIONS", Contents(given.projections[0])
+    spacing = "PROJECTIONS", Contents(given.projections[0], "spacing")
+
+    def in_geometry(part: str = "") -> tuple[str, Contents | None]:
+        return "--geometry", Contents(given.geometry, part)
+
+    def option(name: str) -> tuple[str, Contents | None]:
+        return name, None
+
+    is_file = given.geometry is not None
+    angles = in_geometry() if is_file else projections if given.step is None else option("--step")
+    pitch = option("--pitch") if given.pitch is not None else spacing
+    panel = option("--shape") if given.shape is not None else projections
+    grid = [f"--{name}" for name in ("size", "spacing", "origin") if getattr(given, name) is not None]
+    sid = in_geometry("SourceToIsocenterDistance") if is_file else option("--sid")
+    found: dict[str, tuple[str, Contents | None]] = {
+        "source_to_axis": sid,
+        "source_to_detector": in_geometry("SourceToDetectorDistance") if is_file else option("--sdd"),
+        "column_pitch": pitch,
+        "row_pitch": pitch,
+        "column_offset": in_geometry("ProjectionOffsetX") if is_file else option("--panel-offset"),
+        "row_offset": in_geometry("ProjectionOffsetY") if is_file else option("--panel-offset"),
+        "detector_columns": panel,
+        "detector_rows": panel,
+        "angles": ("--angles", Contents(given.angles)) if given.angles is not None and not is_file else angles,
+        "matrices": in_geometry(),
+        "size": option("--size") if given.size is not None else panel,
+        "spacing": option("--spacing") if given.spacing is not None else pitch,
+        "origin": option("--origin") if given.origin is not None else pitch,
+        # Of the default grid, which the panel's magnification makes.
+        "grid": option(", ".join(grid)) if grid else sid,
+    }
+    for name in ("i0", "dark"):
+        path = getattr(given, name) or ""
+        found[name] = f"--{name}", Contents(path) if suffix_of(path) == ".npy" else None
+    given.names.update({name: argument for name, (argument, _) in found.items()})
+    given.contents.update({name: contents for name, (_, contents) in found.items() if contents is not None})
+    given.names.update(
+        redundancy="--scan",
+        epsilon="--epsilon",
+        threads="--threads",
+        offset="--header",
+        shape="--shape",
+        projections="PROJECTIONS",
+    )
 
 
 def _grid(given: argparse.Namespace, geometry: fdk.Geometry) -> fdk.Grid | None:
@@ -318,32 +392,7 @@ def run(given: argparse.Namespace) -> None:
     if ending == ".nii":
         nifti.nibabel("--out")
     options = chosen(given, ["redundancy", *_TEXTS])
-    given.names.update(
-        redundancy="--scan",
-        source_to_axis="--sid",
-        source_to_detector="--sdd",
-        column_pitch="--pitch",
-        row_pitch="--pitch",
-        column_offset="--panel-offset",
-        row_offset="--panel-offset",
-        size="--size",
-        spacing="--spacing",
-        origin="--origin",
-        # The argument that the angles come from.
-        angles="--geometry" if given.geometry else "--angles" if given.angles else "--step",
-        matrices="--geometry",
-        i0="--i0",
-        dark="--dark",
-        epsilon="--epsilon",
-        threads="--threads",
-        offset="--header",
-        shape="--shape",
-        grid="--size",
-        projections="PROJECTIONS",
-    )
-    from_files = {"angles": given.geometry or given.angles, "matrices": given.geometry}
-    from_files.update({n: getattr(given, n) for n in ("i0", "dark") if suffix_of(getattr(given, n) or "") == ".npy"})
-    given.contents.update({name: path for name, path in from_files.items() if path is not None})
+    _name_arguments(given)
     for name in ("type", "header"):
         if getattr(given, name) is not None and given.shape is None:
             raise Usage(f"--{name}: is given, but --shape is not, which makes the input a raw file")
@@ -353,6 +402,8 @@ def run(given: argparse.Namespace) -> None:
     if given.step == 0:
         raise Usage("--step: is 0, expected an angle other than 0")
     i0, dark = _counts(given, "i0"), _counts(given, "dark")
+    if given.i0 is not None and np.ndim(i0) == 0 and i0 == 0:
+        raise Usage("--i0: is 0, expected counts above 0")
     if i0 is None and (dark is not None or given.epsilon != 0):
         raise Usage("--i0: is not given, but --dark or --epsilon, which are for counts")
     _note_inputs(given)

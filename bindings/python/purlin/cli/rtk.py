@@ -20,6 +20,9 @@ _NAMES = (
     "InPlaneAngle SourceOffsetX SourceOffsetY"
 ).split()
 _OTHERS = ("RadiusCylindricalDetector", "CollimationUInf", "CollimationUSup", "CollimationVInf", "CollimationVSup")
+_ANGLES = ("GantryAngle", "Angle", "OutOfPlaneAngle", "InPlaneAngle")
+# The largest angle, which is 1e9 rad as in the library.
+MOST_DEGREES = float(np.degrees(1e9))
 # Largest difference of a matrix in the file from that of the parameters, which RTK takes too.
 _CONSISTENT = 1e-3
 # RTK's axes from purlin's, homogeneous.
@@ -47,6 +50,9 @@ def _number(path: str, element: xml.Element) -> float:
         raise Failure(
             f"--geometry: {path}: {element.tag} is {(element.text or '').strip()!r}, expected a finite number"
         )
+    if element.tag in _ANGLES and abs(value) > MOST_DEGREES:
+        problem = f"is {value:g} degrees, beyond 1e9 rad: numbers are too far apart there"
+        raise Failure(f"--geometry: {path}: {element.tag} {problem}")
     return value
 
 
