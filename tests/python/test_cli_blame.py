@@ -62,3 +62,22 @@ def test_pitches_beside_a_geometry_file(capsys: pytest.CaptureFixture[str]) -> N
     turned = Path("geometry.xml").read_text().replace("<Projection>", "<Projection><InPlaneAngle>1</InPlaneAngle>")
     Path("turned.xml").write_text(turned)
     refused(f"{line} turned.xml --panel-offset 0 0", 2, "error: --pitch: view 0 is singular", capsys)
+
+
+def test_names_of_files(capsys: pytest.CaptureFixture[str]) -> None:
+    np.save("m.npy", np.random.default_rng(0).random((30, 10)))
+    Path("link.npz").symlink_to("gone/x.npz")
+    target = Path("gone/x.npz").absolute()
+    for line, code, text in (
+        ("svd m.npy --rank 2 --restart m.npy", 2, "--restart: is m.npy, which is MATRIX too"),
+        ("svd m.npy --rank 2 --restart ./m.npy", 2, "--restart: is ./m.npy, which is MATRIX too"),
+        ("svd '' --rank 2", 1, "MATRIX: is empty, expected the name of a file"),
+        ("svd m.npy --rank 2 --out link.npz", 1, f"--out: is link.npz, a link to {target}, whose folder does not exist"),
+        ("svd m.npy --rank 2 --out gone/x.npz", 1, "--out: is gone/x.npz, whose folder does not exist"),
+        ("svd m.npy --rank 2 --out .npz", 2, "--out: is .npz, expected a name before the ending"),
+        ("peaks d.nii --bval b --bvec g --out .nii.gz", 2, "--out: is .nii.gz, expected a name before the ending"),
+        ("peaks d.nii --bval b --bvec g --out gone/.NII", 2, "--out: is gone/.NII, expected a name before the ending"),
+        ("svd m.npy --tolerance 0", 2, "--tolerance: is 0, which turns it off, and --rank is not given"),
+        ("svd m.npy --tolerance 0.5 --rank 3", 2, "--rank: is 3 beside a tolerance, which finds it; --max-rank bounds it"),
+    ):
+        refused(line, code, f"error: {text}", capsys)

@@ -493,3 +493,11 @@ def test_bytes_behind_a_gzip_member_are_named(name: str, behind: bytes, capsys: 
     refused(f"eigs {name} --count 1", 1, f"error: MATRIX: {name}: read: ", capsys)
     Path(name).write_bytes(whole)
     assert run(f"eigs {name} --count 1 --device cpu") == 0
+
+
+def test_archives_with_a_name_twice_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    np.save("x.npy", np.eye(3))
+    with zipfile.ZipFile("m.npz", "w") as archive, pytest.warns(UserWarning, match="Duplicate name"):
+        archive.write("x.npy")
+        archive.write("x.npy")
+    refused("svd m.npz --rank 1", 1, "error: MATRIX: m.npz: has the array x twice", capsys)

@@ -53,6 +53,8 @@ def expect_inputs(given: argparse.Namespace, *inputs: tuple[str, str | None]) ->
 def existing(given: argparse.Namespace, argument: str, path: str) -> str:
     """The path of an input, which must be a regular file; messages of the library about it then name the argument."""
     given.files[path] = argument
+    if not path:
+        raise Failure(f"{argument}: is empty, expected the name of a file")
     if not Path(path).exists():
         raise Failure(f"{argument}: is {path}, which does not exist")
     if not Path(path).is_file():
@@ -134,6 +136,9 @@ def load_npz(argument: str, path: str) -> dict[str, Any]:
             with np.load(path, allow_pickle=False) as found:
                 if not isinstance(found, np.lib.npyio.NpzFile) or found.zip is None:
                     raise Failure(f"{argument}: {path}: is not a .npz file")
+                twice = next((name for name in found.files if found.files.count(name) > 1), None)
+                if twice is not None:
+                    raise Failure(f"{argument}: {path}: has the array {twice} twice")
                 members = zip(found.files, found.zip.namelist())
                 return {name: _member(argument, path, found.zip, member) for name, member in members}
         except _DAMAGED_ARCHIVE:

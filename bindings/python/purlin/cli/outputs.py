@@ -28,12 +28,14 @@ _BEGIN, _ENDING = 64, 16
 def suffix_of(path: str) -> str:
     """The ending of a file's name in lower case, `.nii.gz` as one; none of a path that ends in a slash."""
     name = os.path.basename(path).lower()
-    return next((ending for ending in _DOUBLE if name.endswith(ending)), Path(name).suffix)
+    return next((ending for ending in _DOUBLE if name.endswith(ending) and name != ending), Path(name).suffix)
 
 
 def require_suffix(argument: str, path: str, *endings: str) -> str:
     """The ending of an output, which must be one of `endings`."""
     found = suffix_of(path)
+    if os.path.basename(path).lower() in endings:
+        raise Usage(f"{argument}: is {path}, expected a name before the ending")
     if found not in endings:
         raise Usage(f"{argument}: is {path or 'empty'}, expected a name that ends in {', '.join(endings)}")
     return found
@@ -107,11 +109,13 @@ class Outputs:
         if target in self._files.values():
             raise Usage(f"{argument}: is {path}, which is another output too")
         for file, name in self._inputs.items():
-            if _is_same(target, file):
+            if is_same(target, file):
                 raise Usage(f"{argument}: is {path}, which is {name} too")
         self._check(argument, path, target)
         if not target.parent.is_dir():
-            raise Failure(f"{argument}: is {path}, whose folder does not exist")
+            # The folder of a link is there.
+            link = f"a link to {target}, " if os.path.islink(path) else ""
+            raise Failure(f"{argument}: is {path}, {link}whose folder does not exist")
         if not os.access(target.parent, os.W_OK | os.X_OK):
             raise Failure(f"{argument}: is {path}, whose folder cannot be written to")
         partial = _beside(target, f"partial{suffix_of(path)}")
@@ -285,7 +289,7 @@ class _Rename:
                 self._older.unlink()
 
 
-def _is_same(target: Path, path: str) -> bool:
+def is_same(target: Path, path: str) -> bool:
     """Whether two paths are of one file, also of one that does not exist."""
     try:
         if target.exists() and os.path.exists(path):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,7 @@ from .._options import RsvdOptions
 from .arrays import expect_inputs, matrix_of
 from .failures import Usage
 from .options import bar, chosen, command, library_options, machine, say, show, whole
-from .outputs import ArrayFiles, Outputs
+from .outputs import ArrayFiles, Outputs, is_same
 
 _EXAMPLE = """purlin example svd
 purlin svd matrix.npy --rank 8 --out factors.npz"""
@@ -73,6 +75,10 @@ def run(given: argparse.Namespace) -> None:
     given.names.update(rank="--rank", restart_path="--restart", threads="--threads", a="MATRIX")
     if given.rank is None and given.tolerance is None:
         raise Usage("--rank: is not given, and no --tolerance either")
+    if given.rank is None and given.tolerance == 0:
+        raise Usage("--tolerance: is 0, which turns it off, and --rank is not given")
+    if given.restart_path is not None and is_same(Path(os.path.realpath(given.restart_path)), given.matrix):
+        raise Usage(f"--restart: is {given.restart_path}, which is MATRIX too")
     expect_inputs(given, ("MATRIX", given.matrix), ("--restart", given.restart_path))
     with Outputs(given.force, given.files) as outputs:
         files = ArrayFiles(outputs, "--out", given.out, _NAMES) if given.out is not None else None
