@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from cli_runs import in_a_folder, refused, run  # noqa: F401  (the fixture of every test)
+from cli_runs import in_a_folder, needs_nibabel, refused, run  # noqa: F401  (the fixture of every test)
 
 CIRCLE = "fdk p.npy --out v.npy --sid 500 --sdd 1000"
 
@@ -81,3 +82,54 @@ def test_names_of_files(capsys: pytest.CaptureFixture[str]) -> None:
         ("svd m.npy --tolerance 0.5 --rank 3", 2, "--rank: is 3 beside a tolerance, which finds it; --max-rank bounds it"),
     ):
         refused(line, code, f"error: {text}", capsys)
+
+
+@needs_nibabel
+def test_searches_for_peaks_without_convergence(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("example peaks --quiet") == 0
+    peaks = "peaks dwi.nii --bval dwi.bval --bvec dwi.bvec --out o.nii --device cpu"
+    text = "error: no start converged to the tolerance 1e-05 in any of 192 voxels; nothing was written"
+    refused(f"{peaks} --max-iterations 1", 1, text, capsys)
+    assert run(f"{peaks} --max-iterations 2") == 0
+    said = capsys.readouterr()
+    lost = re.search(r"192 voxels, (\d+) with 0", said.out)
+    assert lost is not None and 0 < int(lost[1]) < 192
+    text = f"purlin peaks: warning: no start converged to the tolerance 1e-05 in {lost[1]} voxels, which have no peak\n"
+    assert said.err == text
+    refused(f"{peaks} --force --tolerance 1", 2, "error: --tolerance: is 1, at least 0 and less than 1 is needed", capsys)
+    text = "error: --starts: is 100000000000: start vectors: 1200000000000 bytes"
+    refused(f"{peaks} --force --starts 100000000000", 1, text, capsys)
+    # A threshold that no peak reaches is no failure of the search.
+    assert run(f"{peaks} --force --absolute-threshold 1e9") == 0
+    assert capsys.readouterr().err == ""
+
+
+@needs_nibabel
+@pytest.mark.parametrize(("axes", "rank"), [(1, 1), (4, 4)])
+def test_gradients_that_do_not_determine_the_fit(axes: int, rank: int, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("example peaks --quiet") == 0
+    gradients = np.loadtxt("dwi.bvec")
+    known = gradients[:, np.linalg.norm(gradients, axis=0) > 0][:, :axes]
+    np.savetxt("few.bvec", known[:, np.arange(gradients.shape[1]) % axes])
+    assert run("peaks dwi.nii --bval dwi.bval --bvec few.bvec --out o.npz --device cpu --quiet") == 0
+    text = f"--bvec: few.bvec: its gradients determine {rank} of the 15 coefficients of degree 4, and --smoothing the others"
+    assert capsys.readouterr().err == f"purlin peaks: warning: {text}\n"
+    assert run("peaks dwi.nii --bval dwi.bval --bvec dwi.bvec --out w.npz --device cpu --quiet") == 0
+    assert capsys.readouterr().err == ""
+
+
+@needs_nibabel
+def test_images_with_a_singular_affine(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("example peaks --quiet") == 0
+    header = bytearray(Path("dwi.nii").read_bytes())
+    header[280:296] = bytes(16)
+    Path("flat.nii").write_bytes(header)
+    line = "peaks flat.nii --bval dwi.bval --bvec dwi.bvec --out o.nii"
+    refused(line, 1, "error: IMAGE: flat.nii: has a singular affine, expected one with three axes", capsys)
+
+
+def test_warnings_of_packages_are_lines(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    np.save("m.npy", np.eye(4))
+    monkeypatch.setattr("purlin.cli.svd.expect_inputs", lambda *_: warnings.warn("one\n  and two", RuntimeWarning))
+    assert run("svd m.npy --rank 1 --device cpu") == 0
+    assert capsys.readouterr().err == "purlin svd: warning: one and two\n"

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 from .. import __version__
 from . import eigs, example, fdk, info, interrupts, pca, peaks, rpca, svd
 from .failures import report
-from .options import Parser
+from .options import Parser, warn
 
 _COMMANDS = (info, example, fdk, peaks, svd, pca, rpca, eigs)
 
@@ -49,10 +52,26 @@ def main_of_process() -> int:
     return _run(None, True)
 
 
+@contextmanager
+def _warnings_as_lines(given: argparse.Namespace) -> Iterator[None]:
+    """Shows the warnings of Python packages as lines of the command. With --debug they have their places in the code."""
+    with warnings.catch_warnings():
+        usual = warnings.showwarning
+
+        def show(message: Warning | str, *where: Any, **more: Any) -> None:
+            if given.debug:
+                usual(message, *where, **more)
+            else:
+                warn(given, " ".join(str(message).split()))
+
+        warnings.showwarning = show
+        yield
+
+
 def _run(arguments: Sequence[str] | None, ends_process: bool) -> int:
     given = argparse.Namespace(command="", debug=False)
     try:
-        with interrupts.handled(ends_process):
+        with interrupts.handled(ends_process), _warnings_as_lines(given):
             parser().parse_args(arguments, given)
             given.run(given)
             return 0

@@ -25,6 +25,8 @@ from .outputs import suffix_of, writing
 ENDINGS = (".nii", ".nii.gz")
 # Bytes of a header and of the four that say that no extension follows.
 HEADER_BYTES = 352
+# Eigenvalues below this part of the number of axes count as zero: gradient tables have about six digits.
+_RANK = 1e-10
 # Bytes that are unpacked at a time.
 _PIECE = 2**20
 
@@ -107,6 +109,8 @@ def read(given: argparse.Namespace, argument: str, path: str, axes: tuple[int, .
     _expect_samples(argument, path, image, size)
     if not np.isfinite(image.affine).all():
         raise Failure(f"{argument}: {path}: has an affine with NaN or infinity, expected finite numbers")
+    if np.linalg.matrix_rank(image.affine[:3, :3]) < 3:
+        raise Failure(f"{argument}: {path}: has a singular affine, expected one with three axes")
     for note in notes:
         warn(given, f"{argument}: {path}: {note}")
     return image
@@ -167,8 +171,8 @@ class Scheme:
 
     bvals: Any
     bvecs: Any
-    _bval_file: str
-    _bvec_file: str
+    bval_file: str
+    bvec_file: str
     _is_transposed: bool
 
     def failure(self, given: argparse.Namespace, error: Exception) -> Failure | None:
@@ -176,9 +180,9 @@ class Scheme:
         found = re.match(r"(bvals|bvecs): (?:(?:element|row) (\d+) )?(.*)", str(error))
         if found is None:
             return None
-        argument, path, line = "--bval", self._bval_file, "number"
+        argument, path, line = "--bval", self.bval_file, "number"
         if found[1] == "bvecs":
-            argument, path, line = "--bvec", self._bvec_file, "column" if self._is_transposed else "row"
+            argument, path, line = "--bvec", self.bvec_file, "column" if self._is_transposed else "row"
         place = "" if found[2] is None else f"{line} {found[2]} (from 0) "
         return Failure(f"{argument}: {path}: {place}{in_options(given, found[3])}")
 
@@ -199,6 +203,18 @@ def scheme(given: argparse.Namespace, bval: str, bvec: str, volumes: int) -> Sch
     # A direction is of three numbers: one that is none makes the others useless.
     known = np.isfinite(bvecs).all(axis=1, keepdims=True)
     return Scheme(bvals, np.where(known, bvecs, np.nan), bval, bvec, is_transposed)
+
+
+def warn_of_few_axes(given: argparse.Namespace, scheme: Scheme, threshold: float) -> None:
+    """Warns if the gradients of the weighted volumes determine fewer coefficients than the degree has: the smoothing alone
+    determines the others."""
+    axes = scheme.bvecs[scheme.bvals > threshold]
+    # The inner products of polynomials of the degree at the axes.
+    rank = int(np.linalg.matrix_rank((axes @ axes.T) ** given.degree, tol=_RANK * len(axes), hermitian=True))
+    wanted = (given.degree + 1) * (given.degree + 2) // 2
+    if rank < wanted:
+        text = f"its gradients determine {rank} of the {wanted} coefficients of degree {given.degree}, and --smoothing the others"
+        warn(given, f"--bvec: {scheme.bvec_file}: {text}")
 
 
 def to_scanner(bvecs: Any, affine: Any) -> Any:

@@ -9,11 +9,14 @@ from typing import Any
 import numpy as np
 
 from .. import InvalidArgument, dwi
+from .. import _constants as constants
+from .._context import initialised
 from .._options import CsaOptions, PeaksOptions
+from .._structs import DwiOptions
 from . import nifti
 from .arrays import expect_inputs
 from .failures import Failure, Usage
-from .options import bar, chosen, command, library_options, machine, number, say, whole
+from .options import bar, chosen, command, library_options, machine, number, say, warn, whole
 from .outputs import Outputs, require_suffix, save_npz
 
 _EXAMPLE = """purlin example peaks
@@ -103,6 +106,21 @@ def _side(affine: Any) -> float:
     return float(np.linalg.norm(np.asarray(affine, np.float64)[:3, :3], axis=0).min())
 
 
+def _default_threshold() -> float:
+    return float(initialised(DwiOptions, "dwi_options").b0_threshold)
+
+
+def _check_convergence(given: argparse.Namespace, found: dwi.Peaks) -> None:
+    """Warns of voxels where no start converged, and fails if they are all that were searched."""
+    lost = int(np.count_nonzero(found.status == constants.TENSOR_NO_PAIR))
+    if lost == 0:
+        return
+    text = f"no start converged to the tolerance {found.info.tolerance:g}"
+    if found.info.converged_starts == 0:
+        raise Failure(f"{text} in any of {lost} voxels; nothing was written")
+    warn(given, f"{text} in {lost} voxels, which have no peak")
+
+
 def run(given: argparse.Namespace) -> None:
     """Finds the peaks."""
     is_dipy = require_suffix("--out", given.out, *nifti.ENDINGS, ".npz") == ".npz"
@@ -152,6 +170,8 @@ def run(given: argparse.Namespace) -> None:
                 )
             except InvalidArgument as error:
                 raise scheme.failure(given, error) or error from None
+            threshold = given.b0_threshold
+            nifti.warn_of_few_axes(given, scheme, _default_threshold() if threshold is None else threshold)
             found = dwi.peaks(
                 fitted.sh,
                 given.count,
@@ -165,6 +185,7 @@ def run(given: argparse.Namespace) -> None:
                 min_separation=float(np.radians(given.min_separation)),
                 **search,
             )
+        _check_convergence(given, found)
         if is_dipy:
             arrays = {
                 "peak_dirs": found.directions,
