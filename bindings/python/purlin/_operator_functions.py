@@ -99,7 +99,10 @@ class HostProducts(ProductRelay):
         self._copies[which].use(given, lambda copy: memory.fill_block(name, out, function(copy)))
         if not np.isfinite(out).all() and np.isfinite(given).all():
             row, col = np.argwhere(~np.isfinite(out))[0]
-            raise ValueError(f"{name}: returned {out[row, col]} in row {row} of vector {col} (from 0)")
+            # Products of both functions may overflow where those of each alone do not.
+            size = float(np.abs(given).max(initial=0.0))
+            problem = f"returned {out[row, col]} in row {row} of vector {col} (from 0), given numbers of up to {size:.1e}"
+            raise ValueError(f"{name}: {problem}")
 
 
 class DeviceVectors:
