@@ -446,6 +446,31 @@ def test_signals_end_a_run_with_130_and_leave_no_file(number: signal.Signals, fo
     assert [path.name for path in folder.iterdir()] == ["m.npy"]
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_the_library_makes_a_sink_leaves_no_file(number: signal.Signals, folder: Path) -> None:
+    np.save("p.npy", np.ones((24, 10, 16), np.float32))
+    program = f"""
+import os, sys
+from purlin import cli
+from purlin._lib import lib
+
+make = lib.purlin_sink_to_metaimage
+
+def make_interrupted(*arguments):
+    status = make(*arguments)
+    assert status == 0 and len([name for name in os.listdir() if ".partial.mha." in name]) == 1
+    os.kill(os.getpid(), {int(number)})
+    return status
+
+lib.purlin_sink_to_metaimage = make_interrupted
+sys.exit(cli.main_of_process())
+"""
+    words = "fdk p.npy --sid 100 --sdd 200 --pitch 2 --out v.mha --device cpu".split()
+    done = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"purlin fdk: interrupted\n")
+    assert [path.name for path in folder.iterdir()] == ["p.npy"]
+
+
 def on_terminal(words: str, **environment: str) -> str:
     """The output of a command on a terminal."""
     ours, theirs = pty.openpty()

@@ -9,6 +9,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,51 @@ class Kept:
             np.testing.assert_array_equal(array, then)
         owners = {id(owner(array)) for array, _ in self.pairs}
         assert len(owners) == len(self.pairs)
+
+
+def interrupted(number: int, work: Callable[[], object]) -> bool:
+    """Whether Ctrl-C before instruction `number` of Python in `work` has ended it; else it had fewer instructions."""
+    count = 0
+
+    def trace(frame: Any, event: str, _argument: object) -> Any:
+        nonlocal count
+        frame.f_trace_opcodes = True
+        if event == "opcode":
+            if count == number:
+                raise KeyboardInterrupt
+            count += 1
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        work()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    return False
+
+
+@pytest.mark.parametrize("to", [Sink.to_file, Sink.to_metaimage, Sink.to_tiff], ids=["file", "metaimage", "tiff"])
+def test_ctrl_c_at_any_instruction_leaves_no_file_of_a_sink(cpu: purlin.Context, tmp_path: Path, to: Any) -> None:
+    made: list[Sink] = []
+
+    def make() -> None:
+        made.append(to(tmp_path / "x", (2, 3, 4), np.float32, context=cpu))
+
+    number = 0
+    while interrupted(number, make):
+        made.clear()
+        assert list(tmp_path.iterdir()) == [], f"instruction {number} of the creation"
+        number += 1
+    assert number > 100 and len(list(tmp_path.iterdir())) == 1
+    number = 0
+    while interrupted(number, made.pop().close):
+        assert list(tmp_path.iterdir()) == [], f"instruction {number} of the end"
+        number += 1
+        make()
+    assert number > 10 and list(tmp_path.iterdir()) == []
 
 
 def solver_of(function: Callable[[Any], Any]) -> Any:

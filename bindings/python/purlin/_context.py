@@ -136,22 +136,24 @@ class Handle:
     _word: str | None = None
     """The object's name in errors, if it is not that of the class."""
 
-    def __init__(self, handle: int | None, destroy: Any, *keep: object) -> None:
-        self._handle = handle
+    def __init__(self, handle: int | None | ctypes.c_void_p, destroy: Any, *keep: object) -> None:
+        """A `c_void_p` is where a call of the library will write the handle. From here on it has an owner, so an exception
+        such as Ctrl-C after that call leaves no object."""
+        self._handle_place = handle if isinstance(handle, ctypes.c_void_p) else ctypes.c_void_p(handle)
         # Also here: other handles may be of this one's callbacks when it is closed, as matrices of a source.
         self._keep = keep
         self._owner: _Owner | None = _Owner(keep)
         self._is_exported = False
-        self._finalizer = weakref.finalize(
-            self._owner, _destroy, destroy, handle, os.getpid(), weakref.ref(self._owner)
-        )
+        self._ending = (destroy, self._handle_place, os.getpid(), weakref.ref(self._owner))
+        self._finalizer = weakref.finalize(self._owner, _destroy, *self._ending)
 
     @property
     def handle(self) -> int:
         """The C handle, for calls of the C interface by hand."""
-        if self._handle is None or self.closed:
+        handle = self._handle_place.value
+        if handle is None or self.closed:
             raise InvalidHandle(c.ERROR_INVALID_HANDLE, f"{self._word or type(self).__name__.lower()}: is closed")
-        return self._handle
+        return handle
 
     @property
     def closed(self) -> bool:
@@ -163,7 +165,11 @@ class Handle:
         memory is freed when the last of them goes."""
         if not self._is_exported:
             # Not left to the end of the owner, where Python drops exceptions such as Ctrl-C.
-            self._finalizer()
+            try:
+                self._finalizer()
+            finally:
+                # The finalizer runs once, and an exception such as Ctrl-C may end it before its call of the library.
+                _destroy(*self._ending)
         self._owner = None
 
     def _export(self) -> object:
@@ -188,14 +194,17 @@ class Handle:
         raise TypeError(f"{type(self).__name__}: holds an object of the library and cannot be pickled or copied")
 
 
-def _destroy(destroy: Any, handle: int | None, process: int, owner: weakref.ref[_Owner]) -> None:
+def _destroy(destroy: Any, place: ctypes.c_void_p, process: int, owner: weakref.ref[_Owner]) -> None:
+    """Destroys the handle that `place` holds; a second time does nothing."""
     # At the owner's own end None. In `close` and at the end of the program another thread might end the owner meanwhile.
     held = owner()
     # After a fork the handle belongs to the parent, whose threads the child does not have. At the end of the program that of
     # another thread is left to the end of the process.
-    if os.getpid() == process and calls.enter():
+    handle = place.value
+    if handle is not None and os.getpid() == process and calls.enter():
         try:
             destroy(handle)
+            place.value = None
         finally:
             calls.leave()
     del held

@@ -120,6 +120,9 @@ class _Checked:
             status: int = self._function(*arguments)
         except ctypes.ArgumentError as error:
             number, _, text = str(error).partition(": ")
+            # Ctrl-C during the check of an argument: ctypes keeps the name of the exception alone.
+            if text.startswith("KeyboardInterrupt"):
+                raise KeyboardInterrupt from None
             kind = ValueError if text.startswith("ValueError") else TypeError
             raise kind(f"{self._name}, {number}: {_REFUSED.sub('', text)}") from None
         return status

@@ -341,7 +341,7 @@ class Trains(Sequence[Train]):
         known = set(map(_is_complex, self._list))
         self.is_complex: bool = any(train.is_complex for train in self._list) if None in known else True in known
         # The library refuses those that are closed.
-        raw = array("Q", [train._handle or 0 for train in self._list])
+        raw = array("Q", [train._handle_place.value or 0 for train in self._list])
         self._handles: Any = (c_void_p * len(raw)).from_buffer(raw) if raw else (c_void_p * 1)()
 
     def __len__(self) -> int:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Sequence
 from ctypes import c_char_p, c_void_p
 from dataclasses import dataclass
-from typing import Any, Union
+from typing import Any, TypeVar, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -148,15 +148,25 @@ class SourceInfo:
     origin: tuple[float, ...] | None
 
 
+End = TypeVar("End", bound="_End")
+
+
 class _End(Handle):
     """The common part of sources and sinks: a handle and, for functions, the relay."""
 
-    def __init__(
-        self, handle: int | None, destroy: Any, context: Context, relay: BlockRelay | None, keep: object
-    ) -> None:
-        super().__init__(handle, destroy, context._sinks, relay, keep)
+    def __init__(self, destroy: Any, context: Context, relay: BlockRelay | None, keep: object) -> None:
+        """The owner of a handle that a call of the library writes to `_handle_place`."""
+        super().__init__(c_void_p(), destroy, context._sinks, relay, keep)
         self.context = context
         self._relay = relay
+
+    def _target(self) -> Any:
+        return ctypes.byref(self._handle_place)
+
+    def _made(self: End, status: int) -> End:
+        """The object, once the call has made it."""
+        self.context.finish(status, wording=_wording)
+        return self
 
     def raise_caught(self) -> None:
         """Raises a function's exception of the last run."""
@@ -170,22 +180,17 @@ class Source(_End):
     fortran_order = False
     """Whether `info.shape` has the axes of the stored array the other way round."""
 
-    @classmethod
-    def _made(
-        cls, status: int, made: c_void_p, context: Context, relay: BlockRelay | None = None, keep: object = None
-    ) -> Source:
-        owner = cls(made.value, lib.purlin_source_destroy, context, relay, keep)
-        context.finish(status, wording=_wording)
-        return owner
+    def __init__(self, context: Context, relay: BlockRelay | None = None, keep: object = None) -> None:
+        super().__init__(lib.purlin_source_destroy, context, relay, keep)
 
     @classmethod
     def from_array(cls, array: object, *, context: Context | None = None) -> Source:
         """An array in place: NumPy, DLPack on the host or a device, or a `Tensor`."""
         context = context or default_context()
         tensor = borrowed(array, context)
-        made = c_void_p()
-        status = lib.purlin_source_from_tensor(context.handle, tensor.handle, ctypes.byref(made))
-        return cls._made(status, made, context, keep=tensor)
+        owner = cls(context, keep=tensor)
+        status = lib.purlin_source_from_tensor(context.handle, tensor.handle, owner._target())
+        return owner._made(status)
 
     @classmethod
     def _from_raw(
@@ -199,7 +204,7 @@ class Source(_End):
     ) -> Source:
         context = context or default_context()
         number, order = _type_and_order(dtype)
-        made = c_void_p()
+        owner = cls(context)
         status = create(
             context.handle,
             memory.path_bytes(path),
@@ -208,9 +213,9 @@ class Source(_End):
             order,
             _axes(shape),
             _extents(shape),
-            ctypes.byref(made),
+            owner._target(),
         )
-        return cls._made(status, made, context)
+        return owner._made(status)
 
     @classmethod
     def from_file(
@@ -231,9 +236,9 @@ class Source(_End):
         """A `.npy` file. 64-bit integers are read as float64, and refused beyond 2^53. One in Fortran order has its axes the other way round, and `fortran_order` says so; a matrix made
         of the source has them right again."""
         context = context or default_context()
-        made = c_void_p()
-        status = lib.purlin_source_from_npy(context.handle, memory.path_bytes(path), ctypes.byref(made))
-        source = cls._made(status, made, context)
+        owner = cls(context)
+        status = lib.purlin_source_from_npy(context.handle, memory.path_bytes(path), owner._target())
+        source = owner._made(status)
         source.fortran_order = not source._raw_info().flags & c.ROW_MAJOR
         return source
 
@@ -241,9 +246,9 @@ class Source(_End):
     def from_metaimage(cls, path: Path, *, context: Context | None = None) -> Source:
         """A MetaImage, `.mha` or `.mhd`."""
         context = context or default_context()
-        made = c_void_p()
-        status = lib.purlin_source_from_metaimage(context.handle, memory.path_bytes(path), ctypes.byref(made))
-        return cls._made(status, made, context)
+        owner = cls(context)
+        status = lib.purlin_source_from_metaimage(context.handle, memory.path_bytes(path), owner._target())
+        return owner._made(status)
 
     @classmethod
     def from_tiff(cls, paths: Path | Sequence[Path], *, context: Context | None = None) -> Source:
@@ -251,11 +256,11 @@ class Source(_End):
         context = context or default_context()
         names = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
         encoded = (c_char_p * max(len(names), 1))(*(memory.path_bytes(name) for name in names))
-        made = c_void_p()
+        owner = cls(context)
         status = lib.purlin_source_from_tiff(
-            context.handle, len(names), ctypes.cast(encoded, c_void_p), ctypes.byref(made)
+            context.handle, len(names), ctypes.cast(encoded, c_void_p), owner._target()
         )
-        return cls._made(status, made, context)
+        return owner._made(status)
 
     @classmethod
     def from_function(
@@ -265,7 +270,7 @@ class Source(_End):
         and is raised by the call."""
         context = context or default_context()
         relay = _Reader(function, shape, dtype)
-        made = c_void_p()
+        owner = cls(context, relay)
         status = lib.purlin_source_from_callback(
             context.handle,
             memory.dtype_number(dtype),
@@ -273,9 +278,9 @@ class Source(_End):
             _extents(shape),
             relay.pointer,
             None,
-            ctypes.byref(made),
+            owner._target(),
         )
-        return cls._made(status, made, context, relay)
+        return owner._made(status)
 
     def _raw_info(self) -> Any:
         raw = initialised(ArrayInfo, "array_info")
@@ -298,13 +303,8 @@ class Source(_End):
 class Sink(_End):
     """An array that is written in blocks, by one run. A file gets its name when the run has succeeded."""
 
-    @classmethod
-    def _made(
-        cls, status: int, made: c_void_p, context: Context, relay: BlockRelay | None = None, keep: object = None
-    ) -> Sink:
-        owner = cls(made.value, lib.purlin_sink_destroy, context, relay, keep)
-        context.finish(status, wording=_wording)
-        return owner
+    def __init__(self, context: Context, relay: BlockRelay | None = None, keep: object = None) -> None:
+        super().__init__(lib.purlin_sink_destroy, context, relay, keep)
 
     @classmethod
     def to_array(cls, array: object, *, context: Context | None = None) -> Sink:
@@ -313,9 +313,9 @@ class Sink(_End):
         if not isinstance(array, Tensor):
             memory.require_writable("array", array)
         tensor = borrowed(array, context)
-        made = c_void_p()
-        status = lib.purlin_sink_to_tensor(context.handle, tensor.handle, ctypes.byref(made))
-        return cls._made(status, made, context, keep=tensor)
+        owner = cls(context, keep=tensor)
+        status = lib.purlin_sink_to_tensor(context.handle, tensor.handle, owner._target())
+        return owner._made(status)
 
     @classmethod
     def to_file(
@@ -324,7 +324,7 @@ class Sink(_End):
         """A raw file with `offset` zero bytes before the elements."""
         context = context or default_context()
         number, order = _type_and_order(dtype)
-        made = c_void_p()
+        owner = cls(context)
         status = lib.purlin_sink_to_file(
             context.handle,
             memory.path_bytes(path),
@@ -333,9 +333,9 @@ class Sink(_End):
             order,
             _axes(shape),
             _extents(shape),
-            ctypes.byref(made),
+            owner._target(),
         )
-        return cls._made(status, made, context)
+        return owner._made(status)
 
     @classmethod
     def to_metaimage(
@@ -364,7 +364,7 @@ class Sink(_End):
                     raise InvalidArgument(c.ERROR_INVALID_ARGUMENT, problem)
             return ctypes.cast((ctypes.c_double * max(len(shape), 1))(*given[::-1]), c_void_p)
 
-        made = c_void_p()
+        owner = cls(context)
         status = lib.purlin_sink_to_metaimage(
             context.handle,
             memory.path_bytes(path),
@@ -373,9 +373,9 @@ class Sink(_End):
             _extents(shape),
             numbers("spacing", spacing),
             numbers("origin", origin),
-            ctypes.byref(made),
+            owner._target(),
         )
-        return cls._made(status, made, context)
+        return owner._made(status)
 
     @classmethod
     def to_tiff(
@@ -386,7 +386,7 @@ class Sink(_End):
         if _axes(shape) != 3:
             raise ValueError(f"shape: has {len(shape)} axes, expected 3 (pages, height, width)")
         pages, height, width = shape
-        made = c_void_p()
+        owner = cls(context)
         status = lib.purlin_sink_to_tiff(
             context.handle,
             memory.path_bytes(path),
@@ -394,9 +394,9 @@ class Sink(_End):
             width,
             height,
             pages,
-            ctypes.byref(made),
+            owner._target(),
         )
-        return cls._made(status, made, context)
+        return owner._made(status)
 
     @classmethod
     def to_function(
@@ -406,7 +406,7 @@ class Sink(_End):
         exception ends the run and is raised by the call."""
         context = context or default_context()
         relay = _Writer(function, shape, dtype)
-        made = c_void_p()
+        owner = cls(context, relay)
         status = lib.purlin_sink_to_callback(
             context.handle,
             memory.dtype_number(dtype),
@@ -414,9 +414,9 @@ class Sink(_End):
             _extents(shape),
             relay.pointer,
             None,
-            ctypes.byref(made),
+            owner._target(),
         )
-        return cls._made(status, made, context, relay)
+        return owner._made(status)
 
 
 __all__ = ["ReadFunction", "Sink", "Source", "SourceInfo", "WriteFunction"]
