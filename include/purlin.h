@@ -1412,6 +1412,10 @@ typedef struct purlin_rsvd purlin_rsvd;
  * this process may set them; otherwise the permissions of any new file. Of a file with several hard links only the name
  * that was given gets the new contents. These rules hold for every file that purlin writes.
  *
+ * A run refuses a sink that goes to a file that it reads, by whatever name, and two sinks that go to one file. It refuses
+ * a sink to a tensor that overlaps another argument in memory, from the first element to the last: strided tensors that
+ * interleave without a common element are refused, too.
+ *
  * A run uses a sink up, whether it succeeds or fails; a call
  * that is refused for its arguments (`PURLIN_ERROR_INVALID_ARGUMENT`, `_INVALID_HANDLE`, `_BUSY`, `_NOT_SUPPORTED`,
  * `_FORKED`) does not. A sink that is used up is refused by every later call.
@@ -6198,12 +6202,13 @@ purlin_status purlin_fdk_set_counts(struct purlin_fdk *fdk,
  *                          those of the grid.
  * @param[out] info         report of the call; may be NULL.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (dimensions, another
- * context, a sink that is used up, overlap, struct_size, an `output_scale` or `output_offset` that the volume's type
- * does not take), `PURLIN_ERROR_NUMERICAL` (voxels beyond the range of the volume's type: the message says how many),
- * `PURLIN_ERROR_BUSY` (an object or its tensor is in use), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO` (a file, or an
- * error that the caller's function returned), `PURLIN_ERROR_OUT_OF_MEMORY` and `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`
- * (not even the smallest slab fits; the message says how many bytes are needed), `PURLIN_ERROR_NOT_SUPPORTED` (strided
- * device memory), `PURLIN_ERROR_CUDA`. After a failure the object is ready for another run.
+ * context, a sink that is used up or goes to a file of `projections`, overlap, struct_size, an `output_scale` or
+ * `output_offset` that the volume's type does not take), `PURLIN_ERROR_NUMERICAL` (voxels beyond the range of the
+ * volume's type: the message says how many), `PURLIN_ERROR_BUSY` (an object or its tensor is in use),
+ * `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO` (a file, or an error that the caller's function returned),
+ * `PURLIN_ERROR_OUT_OF_MEMORY` and `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY` (not even the smallest slab fits; the message says
+ * how many bytes are needed), `PURLIN_ERROR_NOT_SUPPORTED` (strided device memory), `PURLIN_ERROR_CUDA`. After a failure
+ * the object is ready for another run.
  *
  * @pre `info` is NULL or an initialized struct.
  */
@@ -7321,7 +7326,8 @@ purlin_status purlin_rpca_compute_csr(struct purlin_rpca *rpca,
  *                       beyond the range of a floating-point type is PURLIN_ERROR_NUMERICAL. NULL if not wanted.
  * @param      sparse    likewise; NULL if not wanted.
  * @param[out] info      report of the call; may be NULL.
- * @return as purlin_rpca_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a sink that is used up.
+ * @return as purlin_rpca_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a sink that is used up, that goes to the file
+ * of the other or to one that `m` or `mask` is read from, or whose tensor overlaps that of the other.
  *
  * @pre `info` is NULL or an initialized struct.
  */

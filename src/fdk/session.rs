@@ -15,6 +15,7 @@ use crate::backend::Backend;
 use crate::backend::free::host_memory_free;
 use crate::backend::memory::Charge;
 use crate::blocks::number::Number;
+use crate::blocks::same_file::refuse_file_of_source;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::group::Group;
@@ -207,6 +208,9 @@ impl Fdk {
             }
         }
         self.check_volume(&output)?;
+        if let (Projections::Source(source), Volume::Sink(sink)) = (&input, &output) {
+            refuse_file_of_source("volume", &**sink, "projections", &**source)?;
+        }
         let queue = stream::select(self.context(), stream)?;
         let progress = self.progress(report, self.epoch());
         progress.check()?;

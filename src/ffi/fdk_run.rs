@@ -30,12 +30,13 @@ use crate::fdk::{Fdk, Projections, Volume};
 ///                          those of the grid.
 /// @param[out] info         report of the call; may be NULL.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (dimensions, another
-/// context, a sink that is used up, overlap, struct_size, an `output_scale` or `output_offset` that the volume's type
-/// does not take), `PURLIN_ERROR_NUMERICAL` (voxels beyond the range of the volume's type: the message says how many),
-/// `PURLIN_ERROR_BUSY` (an object or its tensor is in use), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO` (a file, or an
-/// error that the caller's function returned), `PURLIN_ERROR_OUT_OF_MEMORY` and `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY`
-/// (not even the smallest slab fits; the message says how many bytes are needed), `PURLIN_ERROR_NOT_SUPPORTED` (strided
-/// device memory), `PURLIN_ERROR_CUDA`. After a failure the object is ready for another run.
+/// context, a sink that is used up or goes to a file of `projections`, overlap, struct_size, an `output_scale` or
+/// `output_offset` that the volume's type does not take), `PURLIN_ERROR_NUMERICAL` (voxels beyond the range of the
+/// volume's type: the message says how many), `PURLIN_ERROR_BUSY` (an object or its tensor is in use),
+/// `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_IO` (a file, or an error that the caller's function returned),
+/// `PURLIN_ERROR_OUT_OF_MEMORY` and `PURLIN_ERROR_OUT_OF_DEVICE_MEMORY` (not even the smallest slab fits; the message says
+/// how many bytes are needed), `PURLIN_ERROR_NOT_SUPPORTED` (strided device memory), `PURLIN_ERROR_CUDA`. After a failure
+/// the object is ready for another run.
 ///
 /// # Safety
 /// `info` is NULL or an initialized struct.

@@ -443,14 +443,18 @@ pub(super) fn output_or_null(argument: &str, matrix: *mut purlin_matrix) -> Resu
     handle::exclusive_or_null(argument, matrix)
 }
 
-/// Where the entries of a dense matrix lie.
+/// Where the entries of a dense matrix lie, or of one that is read from an array in host memory.
 pub(super) fn dense_range<'a>(name: &'a str, matrix: &Matrix) -> Option<super::overlap::Range<'a>> {
     match matrix.storage() {
         Storage::Dense { memory, layout, .. } => {
             let bytes = layout.extent() * matrix.dtype().size();
             Some(super::overlap::Range::new(name, memory.address(), bytes, matches!(memory, Memory::Device(_))))
         }
-        Storage::Csr(_) | Storage::Streamed(_) | Storage::Operator(_) => None,
+        Storage::Streamed(streamed) => {
+            let (address, bytes) = streamed.lock(name).ok()?.host_range()?;
+            Some(super::overlap::Range::new(name, address, bytes, false))
+        }
+        Storage::Csr(_) | Storage::Operator(_) => None,
     }
 }
 

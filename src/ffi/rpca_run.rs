@@ -220,7 +220,8 @@ pub unsafe extern "C" fn purlin_rpca_compute_csr(
 ///                       beyond the range of a floating-point type is PURLIN_ERROR_NUMERICAL. NULL if not wanted.
 /// @param      sparse    likewise; NULL if not wanted.
 /// @param[out] info      report of the call; may be NULL.
-/// @return as purlin_rpca_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a sink that is used up.
+/// @return as purlin_rpca_compute; `PURLIN_ERROR_INVALID_ARGUMENT` also for a sink that is used up, that goes to the file
+/// of the other or to one that `m` or `mask` is read from, or whose tensor overlaps that of the other.
 ///
 /// # Safety
 /// `info` is NULL or an initialized struct.
@@ -242,8 +243,8 @@ pub unsafe extern "C" fn purlin_rpca_compute_to_sinks(
         let mut low_rank = handle::exclusive_or_null::<SinkObject, _>("low_rank", low_rank)?;
         let mut sparse = handle::exclusive_or_null::<SinkObject, _>("sparse", sparse)?;
         let (context, inputs) = (Arc::clone(rpca.context()), handles.ranges());
-        let done = with_sink("low_rank", &context, &mut low_rank, &inputs, |low_rank| {
-            with_sink("sparse", &context, &mut sparse, &inputs, |sparse| {
+        let done = with_sink("low_rank", &context, &mut low_rank, &inputs, |low_rank, taken| {
+            with_sink("sparse", &context, &mut sparse, taken, |sparse, _| {
                 // Both for as long as the call alone.
                 let low_rank = low_rank.map(|sink| -> &mut dyn Sink { sink });
                 let sparse = sparse.map(|sink| -> &mut dyn Sink { sink });
@@ -257,21 +258,24 @@ pub unsafe extern "C" fn purlin_rpca_compute_to_sinks(
     })
 }
 
-/// Runs `body` with the target of a sink, if there is one; a tensor is locked meanwhile.
+/// Runs `body` with the target of a sink, if there is one, and with the memory that the arguments so far take, which this
+/// sink's may not overlap. A tensor is locked meanwhile.
 fn with_sink<R>(
     argument: &str,
     context: &Arc<Context>,
     sink: &mut Option<Exclusive<SinkObject>>,
-    inputs: &[Range<'_>],
-    body: impl FnOnce(Option<&mut (dyn Sink + '_)>) -> Result<R>,
+    taken: &[Range<'_>],
+    body: impl FnOnce(Option<&mut (dyn Sink + '_)>, &[Range<'_>]) -> Result<R>,
 ) -> Result<R> {
-    let Some(sink) = sink else { return body(None) };
+    let Some(sink) = sink else { return body(None, taken) };
     sink.consume(argument, context, |target| match target {
-        Target::Blocks(blocks) => body(Some(Target::blocks(blocks))),
+        Target::Blocks(blocks) => body(Some(Target::blocks(blocks)), taken),
         Target::Tensor(tensor) => {
             let mut tensor = handle::lock_exclusive(argument, Arc::clone(tensor))?;
-            overlap::check(inputs, &[Range::of(argument, &tensor)])?;
-            body(Some(&mut TensorSink::new(argument, &mut tensor, context.pool())?))
+            let own = Range::of(argument, &tensor);
+            overlap::check(taken, &[own])?;
+            let taken: Vec<_> = taken.iter().copied().chain([own]).collect();
+            body(Some(&mut TensorSink::new(argument, &mut tensor, context.pool())?), &taken)
         }
     })
 }

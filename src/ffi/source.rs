@@ -66,6 +66,11 @@ impl Source for TensorReader {
         let tensor = handle::lock_shared("source", Arc::clone(&self.tensor))?;
         TensorSource::new("source", &tensor, self.context.pool())?.read(block, out)
     }
+
+    fn host_range(&self) -> Option<(u64, usize)> {
+        let tensor = handle::lock_shared("source", Arc::clone(&self.tensor)).ok()?;
+        Some((tensor.memory().address(), tensor.layout().extent() * tensor.dtype().size()))
+    }
 }
 
 impl SourceObject {

@@ -16,6 +16,7 @@ use super::output::{CsrBuilder, Panel, beyond, holds, rounded};
 use crate::backend::Backend;
 use crate::backend::gpu::{DeviceMemory, GpuStream};
 use crate::backend::memory::Memory;
+use crate::blocks::same_file::{refuse_file_of_sink, refuse_file_of_source};
 use crate::blocks::sink::Sink;
 use crate::blocks::source::Source;
 use crate::context::Context;
@@ -146,10 +147,18 @@ impl<'c> Call<'c> {
             }
         }
         if let (Target::Sink(low_rank), Target::Sink(sparse)) = (&self.low_rank, &self.sparse) {
-            let (first, second) = (low_rank.files(), sparse.files());
-            if let Some(both) = first.iter().flatten().find(|file| second.iter().flatten().any(|other| other == *file))
-            {
-                return Err(Error::invalid("sparse", format!("goes to the file of low_rank, {}", both.display())));
+            refuse_file_of_sink("sparse", &**sparse, "low_rank", &**low_rank)?;
+        }
+        self.refuse_files_of_inputs()
+    }
+
+    /// Refuses sinks that would replace a file of the matrix or the mask.
+    fn refuse_files_of_inputs(&self) -> Result<()> {
+        for (name, target) in [("low_rank", &self.low_rank), ("sparse", &self.sparse)] {
+            let Target::Sink(sink) = target else { continue };
+            for (read, matrix) in [("m", Some(self.m)), ("mask", self.mask)] {
+                let Some(source) = matrix.map_or(Ok(None), |matrix| lock(read, matrix))? else { continue };
+                refuse_file_of_source(name, &**sink, read, &**source)?;
             }
         }
         Ok(())

@@ -175,7 +175,7 @@ static void streamed(void) {
   purlin_matrix *m = NULL;
   purlin_sink *l = NULL, *s = NULL;
   purlin_rpca *rpca = rpca_of(context, NULL);
-  purlin_tensor *t = array2(context, PURLIN_F64, M, N, got_rare), *same = array2(context, PURLIN_F64, M, N, matrix);
+  purlin_tensor *t = array2(context, PURLIN_F64, M, N, got_rare), *same = array2(context, PURLIN_F64, M, N, matrix), *twin;
   purlin_rpca_info info = rpca_info();
   OK(purlin_source_from_callback(context, PURLIN_F64, 2, dims, read_block, NULL, &source));
   OK(purlin_matrix_from_source(context, source, 0, &m));
@@ -200,6 +200,14 @@ static void streamed(void) {
   OK(purlin_sink_to_tensor(context, same, &l));
   BAD_ARGUMENT("low_rank: overlaps m", purlin_rpca_compute_to_sinks(rpca, NULL, m, NULL, l, NULL, NULL));
   OK(purlin_sink_destroy(l));
+  /* Two sinks to one array, of which one part would be lost. */
+  twin = array2(context, PURLIN_F64, M, N, got_rare);
+  OK(purlin_sink_to_tensor(context, t, &l));
+  OK(purlin_sink_to_tensor(context, twin, &s));
+  BAD_ARGUMENT("sparse: overlaps low_rank", purlin_rpca_compute_to_sinks(rpca, NULL, m, NULL, l, s, NULL));
+  OK(purlin_sink_destroy(s));
+  OK(purlin_sink_destroy(l));
+  OK(purlin_tensor_destroy(twin));
   OK(purlin_matrix_destroy(m));
   /* A reader that fails ends the run with its number. */
   OK(purlin_source_from_callback(context, PURLIN_F64, 2, dims, read_block, (void *)(intptr_t)42, &source));

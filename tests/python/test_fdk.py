@@ -255,6 +255,20 @@ def test_an_exception_of_a_function_is_raised_and_leaves_no_file(cpu: purlin.Con
         assert np.isfinite(plan.reconstruct(projections)).all()
 
 
+def test_a_sink_to_the_file_of_the_scan_is_refused(cpu: purlin.Context, tmp_path: Path) -> None:
+    geometry, grid, scan, _ = published("full")
+    path, link = tmp_path / "scan.raw", tmp_path / "link"
+    scan.astype(np.float32).tofile(path)
+    link.symlink_to(path)
+    kept = path.read_bytes()
+    with Reconstruction(geometry, grid, context=cpu) as plan, Source.from_file(path, scan.shape, np.float32, context=cpu) as read:
+        for target in (path, link):
+            with Sink.to_file(target, plan.shape, np.float32, context=cpu) as sink:
+                with pytest.raises(purlin.InvalidArgument, match="volume: goes to a file that projections is read from"):
+                    plan.reconstruct(read, sink)
+    assert path.read_bytes() == kept and len(list(tmp_path.iterdir())) == 2
+
+
 def test_counts(cpu: purlin.Context) -> None:
     geometry, grid, projections, _ = published("full")
     scaled = projections * np.float32(0.02)

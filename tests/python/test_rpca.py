@@ -146,6 +146,52 @@ def test_sinks_that_do_not_fit_are_refused(cpu: purlin.Context, tmp_path: Path) 
     assert not (tmp_path / "x.mhd").exists() and not (tmp_path / "x.raw").exists()
 
 
+def test_a_sink_to_the_file_that_is_read_is_refused(cpu: purlin.Context, tmp_path: Path) -> None:
+    m, _ = synthetic()
+    path, seen, link, hard = (tmp_path / name for name in ("m.npy", "seen.raw", "link", "hard"))
+    np.save(path, m)
+    np.ones(m.shape, np.uint8).tofile(seen)
+    link.symlink_to(path)
+    hard.hardlink_to(path)
+    kept = path.read_bytes()
+    a = Source.from_npy(path, context=cpu)
+    mask = Source.from_file(seen, m.shape, np.uint8, context=cpu)
+    for target, read in ((path, "m"), (link, "m"), (hard, "m"), (seen, "mask")):
+        for name in ("low_rank", "sparse"):
+            with Sink.to_file(target, m.shape, np.float64, context=cpu) as sink:
+                sinks = (sink, None) if name == "low_rank" else (None, sink)
+                with pytest.raises(purlin.InvalidArgument, match=f"{name}: goes to a file that {read} is read from, "):
+                    rpca.compute_to_sinks(a, *sinks, mask=mask, context=cpu)
+    assert path.read_bytes() == kept and seen.read_bytes() == b"\1" * m.size
+    a.close()
+    mask.close()
+    assert sorted(found.name for found in tmp_path.iterdir()) == ["hard", "link", "m.npy", "seen.raw"]
+
+
+@pytest.mark.parametrize("second", ["same", "shifted", "interleaved", "source"])
+def test_sinks_to_overlapping_arrays_are_refused(cpu: purlin.Context, second: str) -> None:
+    m, _ = synthetic()
+    rows, columns = m.shape
+    both = np.zeros((2 * rows, columns))
+    given: Any = m
+    low, sparse = both[:rows], both[:rows]
+    text = "sparse: overlaps low_rank in memory"
+    if second == "shifted":
+        sparse = both[rows - 1 : 2 * rows - 1]
+    elif second == "interleaved":
+        low, sparse = both[::2], both[1::2]
+    elif second == "source":
+        given, sparse, text = Source.from_array(both[rows:], context=cpu), both[rows:], "sparse: overlaps m in memory"
+    with Sink.to_array(low, context=cpu) as first, Sink.to_array(sparse, context=cpu) as last:
+        with pytest.raises(purlin.InvalidArgument, match=text):
+            rpca.compute_to_sinks(given, first, last, context=cpu)
+    assert not both.any()
+    if second == "shifted":
+        with Sink.to_array(both[:rows], context=cpu) as first, Sink.to_array(both[rows:], context=cpu) as last:
+            rpca.compute_to_sinks(m, first, last, context=cpu)
+        assert relative(both[:rows] + both[rows:], m) < 1e-6
+
+
 def test_a_success_reaches_the_optimum(cpu: purlin.Context) -> None:
     # At this weight the optimum of a matrix of ones is S = M, which costs a tenth of the first feasible pair.
     m = np.ones((6, 6))

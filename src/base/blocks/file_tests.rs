@@ -11,8 +11,9 @@ use super::metaimage::{MetaImageSink, MetaImageSource};
 use super::npy::NpySource;
 use super::number::{Endianness, Number};
 use super::provisional::ProvisionalFile;
-use super::sink::{FileSink, Sink};
-use super::source::{FileSource, Source as _};
+use super::same_file::{refuse_file_of_sink, refuse_file_of_source};
+use super::sink::{CallbackSink, FileSink, Sink};
+use super::source::{FileSource, Source};
 use super::tiff::{TiffSink, TiffSource};
 use crate::error::{Error, Result};
 
@@ -390,4 +391,72 @@ fn a_raw_file_that_comes_during_the_run_is_left_alone() {
     assert_eq!((fs::read(folder.join("z")).unwrap(), folder.names().len()), (b"new".to_vec(), 3));
     let found = fs::metadata(folder.join("z")).unwrap();
     assert_eq!(found.nlink(), 1);
+}
+
+/// A complete file of each format, [3, 2, 2] of U8, by its name.
+fn written(folder: &Folder) -> Vec<(PathBuf, Box<dyn Source>)> {
+    let info = ArrayInfo::new(Number::U8, &[3, 2, 2]).unwrap();
+    let write = |mut sink: Box<dyn Sink>| {
+        sink.write(&Block::whole(&info), &[5; 12]).unwrap();
+        sink.finish().unwrap();
+    };
+    let paths = ["x.raw", "x.npy", "x.mha", "head.mhd", "head.raw", "x.tif"].map(|name| folder.join(name));
+    write(Box::new(FileSink::create(&paths[0], &[], Endianness::NATIVE, info.clone()).unwrap()));
+    write(Box::new(MetaImageSink::create(&paths[2], info.clone()).unwrap()));
+    write(Box::new(MetaImageSink::create(&paths[3], info.clone()).unwrap()));
+    write(Box::new(TiffSink::create(&paths[5], info.clone()).unwrap()));
+    let header = "{'descr': '|u1', 'fortran_order': False, 'shape': (2, 2, 3), }";
+    let length = u8::try_from(header.len()).unwrap();
+    fs::write(&paths[1], [b"\x93NUMPY\x01\0", &[length, 0][..], header.as_bytes(), &[5; 12]].concat()).unwrap();
+    let open = |k: usize| -> Box<dyn Source> {
+        match k {
+            0 => Box::new(FileSource::open(&paths[0], 0, Endianness::NATIVE, info.clone()).unwrap()),
+            1 => Box::new(NpySource::open(&paths[1]).unwrap()),
+            2 => Box::new(MetaImageSource::open(&paths[2]).unwrap()),
+            3 | 4 => Box::new(MetaImageSource::open(&paths[3]).unwrap()),
+            _ => Box::new(TiffSource::open(&[paths[5].clone()]).unwrap()),
+        }
+    };
+    (0..paths.len()).map(|k| (paths[k].clone(), open(k))).collect()
+}
+
+#[test]
+fn a_sink_that_goes_to_a_file_of_the_source_is_refused() {
+    let folder = Folder::new("same");
+    let info = ArrayInfo::new(Number::U8, &[2]).unwrap();
+    let sink = |path: &Path| FileSink::create(path, &[], Endianness::NATIVE, info.clone()).unwrap();
+    for (path, source) in written(&folder) {
+        let (link, hard, other) = (folder.join("link"), folder.join("hard"), folder.join("other"));
+        symlink(&path, &link).unwrap();
+        fs::hard_link(&path, &hard).unwrap();
+        fs::write(&other, "another file").unwrap();
+        for (name, is_refused) in
+            [(&path, true), (&link, true), (&hard, true), (&other, false), (&folder.join("new"), false)]
+        {
+            let found = refuse_file_of_source("volume", &sink(name), "projections", &*source);
+            let Err(e) = found else {
+                assert!(!is_refused, "{path:?} by {name:?}");
+                continue;
+            };
+            assert!(is_refused, "{path:?} by {name:?}");
+            let start = "volume: goes to a file that projections is read from, ";
+            assert!(matches!(e, Error::InvalidArgument { .. }) && e.to_string().starts_with(start), "{e}");
+        }
+        for name in [link, hard, other] {
+            fs::remove_file(name).unwrap();
+        }
+    }
+    // The second file of an image counts, and the first one whose header is the file that is read.
+    let image = MetaImageSink::create(&folder.join("head.mhd"), info.clone()).unwrap();
+    for name in ["head.raw", "head.mhd"] {
+        let source = FileSource::open(&folder.join(name), 0, Endianness::NATIVE, info.clone()).unwrap();
+        assert!(refuse_file_of_source("volume", &image, "projections", &source).is_err(), "{name}");
+    }
+    // Sources and sinks that have no file.
+    let source = FileSource::open(&folder.join("x.raw"), 0, Endianness::NATIVE, info.clone()).unwrap();
+    let function = CallbackSink::new(info.clone(), Box::new(|_, _| Ok(())));
+    assert!(refuse_file_of_source("volume", &function, "projections", &source).is_ok());
+    assert!(refuse_file_of_sink("sparse", &function, "low_rank", &function).is_ok());
+    let found = refuse_file_of_sink("sparse", &sink(&folder.join("head.raw")), "low_rank", &image);
+    assert!(found.unwrap_err().to_string().starts_with("sparse: goes to the file of low_rank, "));
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use super::array::{ArrayInfo, Block};
 use super::number::{Endianness, Number};
 use super::provisional::ProvisionalFile;
-use super::regular::{Destination, open_input};
+use super::regular::{Destination, FileNumber, open_input};
 use super::sink::{FileSink, Sink};
 use super::source::{FileSource, Source, file_fault, io_error};
 use crate::alloc;
@@ -58,10 +58,16 @@ const KEYS: [&str; 21] = [
 ];
 
 /// A MetaImage to read: elements behind the header (.mha), or in another file (.mhd).
-pub struct MetaImageSource(FileSource);
+pub struct MetaImageSource {
+    data: FileSource,
+    /// The file of the header.
+    header: Option<FileNumber>,
+}
 
 /// The contents of a header.
 struct Header {
+    /// The header's own file; `None` if the system does not say.
+    file: Option<FileNumber>,
     info: ArrayInfo,
     endianness: Endianness,
     data: PathBuf,
@@ -85,17 +91,22 @@ impl MetaImageSource {
     /// channels, with a key twice, with values that are to be scaled, or whose axes are rotated against the world's.
     pub fn open(path: &Path) -> Result<Self> {
         let header = read_header(path)?;
-        FileSource::open(&header.data, header.offset, header.endianness, header.info).map(Self)
+        let data = FileSource::open(&header.data, header.offset, header.endianness, header.info)?;
+        Ok(Self { data, header: header.file })
     }
 }
 
 impl Source for MetaImageSource {
     fn info(&self) -> &ArrayInfo {
-        self.0.info()
+        self.data.info()
     }
 
     fn read(&mut self, block: &Block, out: &mut [u8]) -> Result<()> {
-        self.0.read(block, out)
+        self.data.read(block, out)
+    }
+
+    fn is_from_file(&self, file: FileNumber) -> bool {
+        self.header == Some(file) || self.data.is_from_file(file)
     }
 }
 
@@ -111,6 +122,7 @@ fn data_file(path: &Path, name: &str) -> PathBuf {
 
 fn read_header(path: &Path) -> Result<Header> {
     let (file, _) = open_input(path)?;
+    let own = file.metadata().ok().map(|found| FileNumber::of(&found));
     let mut bytes = alloc::with_capacity("header of a MetaImage", LONGEST_HEADER)?;
     file_fault(path, "read")?;
     file.take(LONGEST_HEADER as u64).read_to_end(&mut bytes).map_err(|e| io_error(path, "read", &e))?;
@@ -254,7 +266,7 @@ fn read_header(path: &Path) -> Result<Header> {
         }
         _ => return Err(bad(path, "has a HeaderSize that is no size".into())),
     }
-    Ok(Header { info, endianness, data, offset })
+    Ok(Header { file: own, info, endianness, data, offset })
 }
 
 /// A MetaImage to write: one .mha file, or for a name that ends in .mhd a header beside a .raw file.

@@ -24,6 +24,7 @@ pub mod pipeline;
 pub mod provisional;
 mod read_ahead;
 pub mod regular;
+pub mod same_file;
 pub mod sink;
 pub mod source;
 mod stream;

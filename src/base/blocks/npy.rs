@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::array::{ArrayInfo, Block, MAX_AXES};
 use super::number::{Endianness, Number};
-use super::regular::open_input;
+use super::regular::{FileNumber, open_input};
 use super::source::{FileSource, Source, file_fault, io_error};
 use crate::alloc;
 use crate::error::{Error, Result};
@@ -138,6 +138,10 @@ impl Source for NpySource {
             None => Ok(()),
             Some(integers) => integers.convert(&self.path, &mut out[..block.elements() * 8]),
         }
+    }
+
+    fn is_from_file(&self, file: FileNumber) -> bool {
+        self.file.is_from_file(file)
     }
 }
 

@@ -18,7 +18,7 @@ use std::os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt as _, fch
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::regular::{Destination, create_unnamed, sync_folder};
+use super::regular::{Destination, FileNumber, create_unnamed, sync_folder};
 use super::source::{file_fault, io_error};
 use crate::backend::signals::without_size_signal;
 use crate::error::{Error, Result};
@@ -31,14 +31,10 @@ pub struct ProvisionalFile {
     /// The target as the caller named it, made absolute.
     path: PathBuf,
     destination: Destination,
-    /// Device and inode number of the file, to detect another file under its name.
-    identity: (u64, u64),
+    /// To detect another file under the provisional name.
+    number: FileNumber,
     finished: bool,
     process: u32,
-}
-
-fn identity(found: &Metadata) -> (u64, u64) {
-    (found.dev(), found.ino())
 }
 
 impl ProvisionalFile {
@@ -58,7 +54,7 @@ impl ProvisionalFile {
         let found = match file_fault(path, "size").and_then(|()| file.metadata().map_err(error)) {
             Ok(found) => found,
             Err(e) => {
-                // The identity of the file cannot be checked here. The name was created just now, so it is removed.
+                // The number of the file cannot be checked here. The name was created just now, so it is removed.
                 let _ = fs::remove_file(&partial);
                 return Err(e);
             }
@@ -68,7 +64,7 @@ impl ProvisionalFile {
             partial,
             path: absolute,
             destination,
-            identity: identity(&found),
+            number: FileNumber::of(&found),
             finished: false,
             process: std::process::id(),
         };
@@ -219,7 +215,7 @@ impl ProvisionalFile {
 
     /// Whether the provisional name is still this file's.
     fn is_in_place(&self) -> bool {
-        fs::symlink_metadata(&self.partial).is_ok_and(|found| identity(&found) == self.identity)
+        fs::symlink_metadata(&self.partial).is_ok_and(|found| FileNumber::of(&found) == self.number)
     }
 }
 

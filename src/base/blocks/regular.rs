@@ -9,7 +9,7 @@ use std::hash::{BuildHasher as _, Hasher as _};
 use std::io::{self, ErrorKind};
 use std::os::fd::AsRawFd as _;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
-use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use super::failure::{file_fault, io_error};
@@ -17,6 +17,25 @@ use crate::error::{Error, Result};
 
 fn refuse(path: &Path, problem: impl Into<String>) -> Error {
     Error::Io { path: path.display().to_string(), problem: problem.into() }
+}
+
+/// Device and inode number of a file: the same for all its names, hard and symbolic links included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileNumber {
+    device: u64,
+    inode: u64,
+}
+
+impl FileNumber {
+    /// The number of the file that `found` describes.
+    pub fn of(found: &Metadata) -> Self {
+        Self { device: found.dev(), inode: found.ino() }
+    }
+
+    /// The number of the file that `path` names, links followed; `None` if there is none, or the system does not say.
+    pub fn at(path: &Path) -> Option<Self> {
+        fs::metadata(path).ok().map(|found| Self::of(&found))
+    }
 }
 
 /// Name of a kind of file, with its article, for messages.

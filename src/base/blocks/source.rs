@@ -7,7 +7,7 @@ use super::array::{ArrayInfo, Block};
 pub use super::failure::{file_fault, io_error, read_error};
 use super::number::Endianness;
 use super::read_ahead::ReadAhead;
-use super::regular::open_input;
+use super::regular::{FileNumber, open_input};
 use crate::error::{Error, Result};
 
 /// An array that is read in blocks.
@@ -20,6 +20,16 @@ pub trait Source: Send {
     /// # Errors
     /// [`Error::Io`] naming the file, or the error of a caller's function.
     fn read(&mut self, block: &Block, out: &mut [u8]) -> Result<()>;
+
+    /// Whether the array, or a header that describes it, is in this file.
+    fn is_from_file(&self, _file: FileNumber) -> bool {
+        false
+    }
+
+    /// Address and bytes of the elements in host memory; `None` for other sources.
+    fn host_range(&self) -> Option<(u64, usize)> {
+        None
+    }
 }
 
 impl<S: Source + ?Sized> Source for &mut S {
@@ -29,6 +39,14 @@ impl<S: Source + ?Sized> Source for &mut S {
 
     fn read(&mut self, block: &Block, out: &mut [u8]) -> Result<()> {
         (**self).read(block, out)
+    }
+
+    fn is_from_file(&self, file: FileNumber) -> bool {
+        (**self).is_from_file(file)
+    }
+
+    fn host_range(&self) -> Option<(u64, usize)> {
+        (**self).host_range()
     }
 }
 
@@ -112,6 +130,10 @@ impl Source for FileSource {
         })?;
         self.endianness.swap_to_native(self.info.number, &mut out[..block.elements() * size]);
         Ok(())
+    }
+
+    fn is_from_file(&self, file: FileNumber) -> bool {
+        self.file.metadata().is_ok_and(|found| FileNumber::of(&found) == file)
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::streamed::SharedSource;
 use crate::blocks::array::{ArrayInfo, Block};
+use crate::blocks::regular::FileNumber;
 use crate::blocks::source::Source;
 use crate::error::{Error, Result};
 
@@ -83,6 +84,14 @@ impl Source for Flattened {
             })?;
         }
         Ok(())
+    }
+
+    fn is_from_file(&self, file: FileNumber) -> bool {
+        self.source.lock("a").is_ok_and(|source| source.is_from_file(file))
+    }
+
+    fn host_range(&self) -> Option<(u64, usize)> {
+        self.source.lock("a").ok()?.host_range()
     }
 }
 

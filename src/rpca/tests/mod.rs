@@ -3,6 +3,7 @@ mod checksums;
 mod device;
 mod edges;
 mod effects;
+mod files;
 mod golden;
 mod inputs;
 mod memory;

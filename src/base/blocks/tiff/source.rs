@@ -14,7 +14,7 @@ use tiff::{ColorType, TiffResult};
 
 use super::super::array::{ArrayInfo, Block};
 use super::super::number::{Endianness, Number};
-use super::super::regular::open_input;
+use super::super::regular::{FileNumber, open_input};
 use super::super::source::{Source, file_fault, io_error, read_error};
 use super::directory::{Directories, MOST_VALUES};
 use super::format::{IMAGEJ, bad};
@@ -388,6 +388,11 @@ impl Source for TiffSource {
             }
         }
         Ok(())
+    }
+
+    fn is_from_file(&self, file: FileNumber) -> bool {
+        // Files are opened again as their pages are read, so the names count.
+        self.paths.iter().any(|path| FileNumber::at(path) == Some(file))
     }
 }
 
