@@ -20,30 +20,37 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 pub struct NpySource {
     file: FileSource,
     order: Order,
-    /// 64-bit integers of the file, which are delivered as F64.
-    integers: Option<Integers>,
+    conversion: Option<Conversion>,
     path: PathBuf,
 }
 
-/// The two types of 64-bit integers that a file may hold.
+/// Elements that are delivered as other numbers than the file's bytes say.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Integers {
+enum Conversion {
+    /// Integers of 64 bits with a sign, delivered as F64.
     Signed,
+    /// Integers of 64 bits without a sign, delivered as F64.
     Unsigned,
+    /// Booleans, delivered as U8. Every byte other than 0 is true and becomes 1, as in NumPy.
+    Boolean,
 }
 
 /// Largest integer up to which all integers are exact in F64.
 const LARGEST_INTEGER: u64 = 1 << 53;
 
-impl Integers {
-    /// Replaces integers in the machine's byte order by the same numbers as F64.
+impl Conversion {
+    /// Converts elements in the machine's byte order in place.
     fn convert(self, path: &Path, bytes: &mut [u8]) -> Result<()> {
+        if self == Self::Boolean {
+            bytes.iter_mut().for_each(|byte| *byte = u8::from(*byte != 0));
+            return Ok(());
+        }
         for word in bytes.chunks_exact_mut(8) {
             let mut copy = [0u8; 8];
             copy.copy_from_slice(word);
             let (value, size) = match self {
                 Self::Signed => (i64::from_ne_bytes(copy) as f64, i64::from_ne_bytes(copy).unsigned_abs()),
-                Self::Unsigned => (u64::from_ne_bytes(copy) as f64, u64::from_ne_bytes(copy)),
+                Self::Unsigned | Self::Boolean => (u64::from_ne_bytes(copy) as f64, u64::from_ne_bytes(copy)),
             };
             if size > LARGEST_INTEGER {
                 let limit = "F64 holds all integers only up to 2^53";
@@ -59,7 +66,7 @@ impl Integers {
 #[derive(Debug, PartialEq)]
 struct Header {
     number: Number,
-    integers: Option<Integers>,
+    conversion: Option<Conversion>,
     endianness: Endianness,
     fortran_order: bool,
     shape: Vec<usize>,
@@ -70,7 +77,7 @@ fn bad(path: &Path, problem: impl Into<String>) -> Error {
 }
 
 impl NpySource {
-    /// Opens a file of version 1, 2 or 3. Integers of 64 bits are delivered as F64.
+    /// Opens a file of version 1, 2 or 3. Integers of 64 bits are delivered as F64, booleans as 0 and 1.
     ///
     /// # Errors
     /// [`Error::Io`] for a file that is missing, no .npy file or too short, and for elements that are no numbers, or an
@@ -117,7 +124,7 @@ impl NpySource {
         }
         let info = ArrayInfo::new(header.number, &dims).map_err(|e| bad(path, e.to_string()))?;
         let file = FileSource::open(path, crate::shape::to_u64(offset), header.endianness, info)?;
-        Ok(Self { file, order, integers: header.integers, path: path.to_owned() })
+        Ok(Self { file, order, conversion: header.conversion, path: path.to_owned() })
     }
 
     /// Whether the file's first index is fastest (`fortran_order`) or its last. The axes of [`Source::info`] are always
@@ -134,9 +141,10 @@ impl Source for NpySource {
 
     fn read(&mut self, block: &Block, out: &mut [u8]) -> Result<()> {
         self.file.read(block, out)?;
-        match self.integers {
+        let bytes = block.elements() * self.file.info().number.size();
+        match self.conversion {
             None => Ok(()),
-            Some(integers) => integers.convert(&self.path, &mut out[..block.elements() * 8]),
+            Some(conversion) => conversion.convert(&self.path, &mut out[..bytes]),
         }
     }
 
@@ -172,9 +180,10 @@ fn parse(text: &str) -> std::result::Result<Header, String> {
         Some(b'|' | b'=') => (Endianness::NATIVE, &kind[1..]),
         _ => (Endianness::NATIVE, kind),
     };
-    let integers = match name {
-        "i8" => Some(Integers::Signed),
-        "u8" => Some(Integers::Unsigned),
+    let conversion = match name {
+        "i8" => Some(Conversion::Signed),
+        "u8" => Some(Conversion::Unsigned),
+        "b1" => Some(Conversion::Boolean),
         _ => None,
     };
     let number = match name {
@@ -211,7 +220,7 @@ fn parse(text: &str) -> std::result::Result<Header, String> {
         .map(|s| s.trim_end_matches('L').parse())
         .collect::<std::result::Result<Vec<usize>, _>>()
         .map_err(|_| format!("has the shape ({inner}), which are no sizes"))?;
-    Ok(Header { number, integers, endianness, fortran_order, shape })
+    Ok(Header { number, conversion, endianness, fortran_order, shape })
 }
 
 #[cfg(test)]
@@ -281,6 +290,17 @@ mod tests {
         );
         let e = read("<i8", signed([1, i64::MIN, 2])).unwrap_err().to_string();
         assert!(e.contains("integer of magnitude 9223372036854775808"), "{e}");
+    }
+
+    #[test]
+    fn booleans_are_read_as_0_and_1() {
+        let header = "{'descr': '|b1', 'fortran_order': False, 'shape': (2, 3), }";
+        let scratch = file("booleans", 1, header, &[0, 1, 2, 255, 0, 128]);
+        let mut source = NpySource::open(&scratch.0).unwrap();
+        assert_eq!(source.info().number, Number::U8);
+        let mut out = [9u8; 6];
+        source.read(&Block::whole(&source.info().clone()), &mut out).unwrap();
+        assert_eq!(out, [0, 1, 1, 1, 0, 1]);
     }
 
     #[test]
