@@ -29,6 +29,8 @@ use crate::tensor::Tensor;
 /// this process may set them; otherwise the permissions of any new file. Of a file with several hard links only the name
 /// that was given gets the new contents. These rules hold for every file that purlin writes.
 ///
+/// The provisional file of a sink that is not destroyed, in a program that ends by `exit` or a signal, stays.
+///
 /// A run refuses a sink that goes to a file that it reads, by whatever name, and two sinks that go to one file. It refuses
 /// a sink to a tensor that overlaps another argument in memory, from the first element to the last: strided tensors that
 /// interleave without a common element are refused, too.
