@@ -70,6 +70,8 @@ def interrupted(number: int, work: Callable[[], object]) -> bool:
         return trace
 
     before = sys.gettrace()
+    # From 3.12 on settrace follows instructions only if some frame asked for it before.
+    sys._getframe().f_trace_opcodes = True
     sys.settrace(trace)
     try:
         work()

@@ -69,7 +69,8 @@ pub fn expect_equal<T: Scalar>((rows, columns): (usize, usize), numbers: &Number
     let underflow = underflow_of::<T>(terms, count, x + y);
     // False where a norm is not finite, which the caller of the product refuses or repeats with a factor.
     if found.is_finite() && found > limit + underflow && size == 0.0 {
-        let problem = format!("adjoint is not that of A: |<A^H Y, X>| is {found:.1e} for a random X, and {of} is 0");
+        let problem =
+            format!("adjoint is not that of A: |<Y, A X> - <A^H Y, X>| is {found:.1e} for a random X, and {of} is 0");
         return Err(Error::invalid("a", problem));
     }
     if found.is_finite() && found > limit + underflow {
