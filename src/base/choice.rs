@@ -224,10 +224,7 @@ impl FromC<i32> for Option<DType> {
         if value == -1 {
             return Ok(None);
         }
-        match DType::from_code(argument, value)? {
-            dtype @ (DType::F32 | DType::F64 | DType::CF32 | DType::CF64) => Ok(Some(dtype)),
-            other => Err(Error::invalid(argument, format!("is {}, F32, F64, CF32 or CF64 is needed", other.name()))),
-        }
+        DType::from_code(argument, value)?.expect_scalar(argument).map(Some)
     }
 }
 

@@ -62,6 +62,23 @@ impl DType {
         Err(Error::invalid(argument, format!("is {}, {} is needed", self.name(), needed.name())))
     }
 
+    /// The type itself, if it is that of a [`Scalar`](crate::scalar::Scalar): F32, F64, CF32 or CF64.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] naming `argument` for another type.
+    pub fn expect_scalar(self, argument: &str) -> Result<Self> {
+        match self {
+            Self::F32 | Self::F64 | Self::CF32 | Self::CF64 => Ok(self),
+            other => Err(other.not_scalar(argument)),
+        }
+    }
+
+    /// The error of [`expect_scalar`](Self::expect_scalar) and of `with_scalar!` for this type.
+    #[cold]
+    pub fn not_scalar(self, argument: &str) -> Error {
+        Error::invalid(argument, format!("is {}, F32, F64, CF32 or CF64 is needed", self.name()))
+    }
+
     /// The type whose value is `code`.
     ///
     /// # Errors
@@ -168,6 +185,17 @@ impl DType {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_types_of_scalars_alone_are_accepted() {
+        for dtype in DType::ALL {
+            let is_scalar = dtype == dtype.computing();
+            let found = dtype.expect_scalar("a");
+            assert_eq!(found.as_ref().ok(), is_scalar.then_some(&dtype), "{dtype:?}");
+        }
+        let problem = DType::F16.expect_scalar("a").unwrap_err().to_string();
+        assert_eq!(problem, "a: is F16, F32, F64, CF32 or CF64 is needed");
+    }
 
     #[test]
     fn the_computing_type_holds_every_number_of_up_to_32_bits() {

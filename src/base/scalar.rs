@@ -192,10 +192,7 @@ macro_rules! __with_scalar {
                 type $t = $crate::scalar::Complex<f64>;
                 $body
             }
-            other => Err($crate::error::Error::invalid(
-                $argument,
-                format!("is {}, F32, F64, CF32 or CF64 is needed", other.name()),
-            )),
+            other => Err(other.not_scalar($argument)),
         }
     };
 }

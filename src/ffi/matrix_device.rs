@@ -2,8 +2,7 @@
 
 use super::handle;
 use super::matrix::{csr_sizes, first_index, purlin_matrix};
-use super::sparse::floating;
-use super::tensor::purlin_dtype;
+use super::tensor::{purlin_dtype, scalar_type};
 use super::{context, guard, purlin_context, purlin_status};
 use crate::backend::gpu::DeviceMemory;
 use crate::error::{Error, Result};
@@ -59,7 +58,7 @@ pub unsafe extern "C" fn purlin_matrix_borrow_csr_device(
 ) -> purlin_status {
     guard::run(|| {
         let context = context::get(context)?;
-        let dtype = floating("dtype", dtype)?;
+        let dtype = scalar_type("dtype", dtype)?;
         let row_ptr_type = IndexType::from_code("row_ptr_type", row_ptr_type)?;
         let col_idx_type = IndexType::from_code("col_idx_type", col_idx_type)?;
         // SAFETY: the caller promises NULL or a place for the handle.

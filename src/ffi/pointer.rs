@@ -41,6 +41,15 @@ pub(super) unsafe fn output<'a, T>(argument: &str, target: *mut T) -> Result<&'a
     unsafe { output_or_null(argument, target) }?.ok_or_else(|| is_null(argument))
 }
 
+/// The two elements of a complex result.
+///
+/// # Safety
+/// `target` is NULL or valid for writing 2 initialized elements.
+pub(super) unsafe fn complex_output<'a>(argument: &str, target: *mut f64) -> Result<&'a mut [f64; 2]> {
+    // SAFETY: as promised by the caller.
+    unsafe { output(argument, target.cast::<[f64; 2]>()) }
+}
+
 /// [`output`], or `None` for NULL.
 ///
 /// # Safety

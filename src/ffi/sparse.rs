@@ -12,7 +12,6 @@ use crate::backend::memory::{HostMemory, Memory};
 use crate::error::{Error, Result};
 use crate::matrix::sparse::{self, Coordinates, Duplicates, Indices, Symmetrize};
 use crate::matrix::{Csr, CsrParts, IndexType, Matrix};
-use crate::scalar::DType;
 use crate::shape;
 
 /// Entries at one place are added, in the order given.
@@ -110,7 +109,7 @@ pub unsafe extern "C" fn purlin_matrix_from_coordinates(
 ) -> purlin_status {
     guard::run(|| {
         let context = context::get(context)?;
-        let dtype = floating("dtype", dtype)?;
+        let dtype = tensor::scalar_type("dtype", dtype)?;
         let kind = IndexType::from_code("index_type", index_type)?;
         let duplicates = Duplicates::from_code("duplicates", duplicates)?;
         // SAFETY: the caller promises NULL or a place for the handle.
@@ -142,14 +141,6 @@ pub unsafe extern "C" fn purlin_matrix_from_coordinates(
         *target = handle::insert(sparse::from_coordinates(&context, &from, duplicates)?)?;
         Ok(())
     })
-}
-
-/// A floating-point type, real or complex; other types are refused.
-pub(super) fn floating(argument: &str, code: purlin_dtype) -> Result<DType> {
-    match DType::from_code(argument, code)? {
-        known @ (DType::F32 | DType::F64 | DType::CF32 | DType::CF64) => Ok(known),
-        other => Err(Error::invalid(argument, format!("is {}, F32, F64, CF32 or CF64 is needed", other.name()))),
-    }
 }
 
 /// Makes a sparse matrix from compressed sparse columns, as MATLAB and SciPy's CSC have them: compressed rows in memory
@@ -194,7 +185,7 @@ pub unsafe extern "C" fn purlin_matrix_from_columns(
 ) -> purlin_status {
     guard::run(|| {
         let context = context::get(context)?;
-        let dtype = floating("dtype", dtype)?;
+        let dtype = tensor::scalar_type("dtype", dtype)?;
         let row_ptr_type = IndexType::from_code("col_ptr_type", col_ptr_type)?;
         let col_idx_type = IndexType::from_code("row_idx_type", row_idx_type)?;
         // SAFETY: the caller promises NULL or a place for the handle.

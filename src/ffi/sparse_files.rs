@@ -6,9 +6,9 @@ use super::array::file_path;
 use super::handle;
 use super::matrix::purlin_matrix;
 use super::options::flag;
-use super::sparse::{alive, floating};
+use super::sparse::alive;
 use super::sparse_measures::put_with_list;
-use super::tensor::{purlin_dtype, purlin_tensor};
+use super::tensor::{purlin_dtype, purlin_tensor, scalar_type};
 use super::{context, guard, purlin_context, purlin_status};
 use crate::matrix::sparse::{self, Duplicates, EdgeList};
 use crate::tensor::Tensor;
@@ -42,7 +42,7 @@ pub unsafe extern "C" fn purlin_matrix_read_market(
 ) -> purlin_status {
     guard::run(|| {
         let context = context::get(context)?;
-        let dtype = if dtype == PURLIN_DTYPE_OF_FILE { None } else { Some(floating("dtype", dtype)?) };
+        let dtype = if dtype == PURLIN_DTYPE_OF_FILE { None } else { Some(scalar_type("dtype", dtype)?) };
         // SAFETY: as promised above.
         let path = unsafe { file_path("path", path) }?;
         // SAFETY: the caller promises NULL or a place for the handle.
@@ -113,7 +113,7 @@ pub unsafe extern "C" fn purlin_matrix_read_edges(
     guard::run(|| {
         let context = context::get(context)?;
         let options = EdgeList {
-            dtype: floating("dtype", dtype)?,
+            dtype: scalar_type("dtype", dtype)?,
             weighted: flag("weighted", weighted)?,
             duplicates: Duplicates::from_code("duplicates", duplicates)?,
             relabel: !vertices.is_null(),

@@ -100,6 +100,11 @@ pub struct purlin_tensor_info {
 
 versioned!(purlin_tensor_info, first = size_of::<Self>());
 
+/// F32, F64, CF32 or CF64; other types are refused.
+pub(super) fn scalar_type(argument: &str, code: purlin_dtype) -> Result<DType> {
+    DType::from_code(argument, code)?.expect_scalar(argument)
+}
+
 /// The tensor of an argument that is only read.
 pub(super) fn input(argument: &str, tensor: *const purlin_tensor) -> Result<Shared<Tensor>> {
     handle::shared(argument, tensor)

@@ -1,13 +1,13 @@
 //! Trains that are made of nothing, and entries of trains.
 
 use super::overlap::{self, Range};
-use super::pointer::list;
+use super::pointer::{complex_output, list};
 use super::tensor::{self, purlin_dtype, purlin_location, purlin_tensor};
 use super::tt::{self, purlin_tt, shape_of};
 use super::tt_algebra::beside;
 use super::tt_cores::read_sizes;
 use super::tt_expect::write_numbers;
-use super::tt_inner::{check_outcome, number};
+use super::tt_inner::check_outcome;
 use super::{context, guard, purlin_context, purlin_status, purlin_stream, stream};
 use crate::alloc;
 use crate::error::{Error, Result};
@@ -202,7 +202,7 @@ pub unsafe extern "C" fn purlin_tt_element(
         let stream = stream::get(stream)?;
         let x = tt::input("x", x)?;
         // SAFETY: as promised above.
-        let result = unsafe { number("result", result) }?;
+        let result = unsafe { complex_output("result", result) }?;
         // SAFETY: as promised above.
         let index = tuples(unsafe { list("indices", x.shape().len(), indices) }?, x.shape().modes(), true)?;
         let found = algebra::element(&beside(&context, stream.as_deref(), &x), &x, &index)?;

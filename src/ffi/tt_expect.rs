@@ -2,12 +2,12 @@
 
 use super::options;
 use super::overlap::{self, Range};
-use super::pointer::list;
+use super::pointer::{complex_output, list};
 use super::stream;
 use super::tensor::{self, purlin_tensor};
 use super::tt::{self, purlin_tt};
 use super::tt_contraction::{ContractionObject, purlin_tt_contraction};
-use super::tt_inner::{check_quotients, hand_over, number};
+use super::tt_inner::{check_quotients, hand_over};
 use super::tt_matrix::{self, purlin_tt_matrix};
 use super::tt_types::{purlin_tt_contraction_info, purlin_tt_scaled};
 use super::{guard, purlin_status, purlin_stream};
@@ -63,7 +63,7 @@ pub unsafe extern "C" fn purlin_tt_sandwich(
         let stream = stream::get(stream)?;
         let (y, h, x) = (tt::input("y", y)?, tt_matrix::input("h", h)?, tt::input("x", x)?);
         // SAFETY: as promised above.
-        let result = unsafe { number("result", result) }?;
+        let result = unsafe { complex_output("result", result) }?;
         // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { options::check("info", info) }?;
         let trains = Trains::new(&y, Some(&h), &x);
@@ -152,7 +152,7 @@ pub unsafe extern "C" fn purlin_tt_rayleigh(
         let stream = stream::get(stream)?;
         let (h, x) = (tt_matrix::input("h", h)?, tt::input("x", x)?);
         // SAFETY: as promised above.
-        let quotient = unsafe { number("quotient", quotient) }?;
+        let quotient = unsafe { complex_output("quotient", quotient) }?;
         // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { options::check("info", info) }?;
         let dtype = Trains::new(&x, Some(&h), &x).check(contraction.context())?;

@@ -1,6 +1,7 @@
 //! Inner products, norms and distances of tensor trains.
 
 use super::options;
+use super::pointer::complex_output;
 use super::stream;
 use super::tt::{self, purlin_tt};
 use super::tt_contraction::{ContractionObject, purlin_tt_contraction};
@@ -14,15 +15,6 @@ use crate::tensor::train::TensorTrain;
 use crate::tt::info::{Info, Outcome};
 use crate::tt::once::Once;
 use crate::tt::{Contraction, Scaled};
-
-/// A place for a complex number.
-///
-/// # Safety
-/// `result` is NULL or valid for writing 2 elements.
-pub(super) unsafe fn number<'a>(argument: &str, result: *mut f64) -> Result<&'a mut [f64; 2]> {
-    // SAFETY: as promised by the caller.
-    unsafe { super::pointer::output(argument, result.cast::<[f64; 2]>()) }
-}
 
 /// Hands over a plain result with its report, and says if it is not the number.
 ///
@@ -82,7 +74,7 @@ unsafe fn inner(
     let stream = stream::get(stream)?;
     let (x, y) = (tt::input("x", x)?, tt::input("y", y)?);
     // SAFETY: as promised above.
-    let result = unsafe { number("result", result) }?;
+    let result = unsafe { complex_output("result", result) }?;
     // SAFETY: the caller promises NULL or an initialized struct.
     unsafe { options::check("info", info) }?;
     once.map_or(Ok(()), |call| contraction.expect_used(call, &[&x, &y]))?;

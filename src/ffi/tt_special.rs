@@ -7,20 +7,13 @@ use super::tt_matrix::{self, purlin_tt_matrix};
 use super::{context, guard, options, purlin_context, purlin_status};
 use crate::alloc;
 use crate::error::{Error, Result};
-use crate::scalar::{Complex, DType};
+use crate::scalar::Complex;
 use crate::shape;
 use crate::tt::operator::models::{self, Heisenberg};
 use crate::tt::operator::site_matrix;
 use crate::tt::operator::terms::Terms;
 
 const WHAT: &str = "terms of an operator";
-
-fn scalar_type(code: purlin_dtype) -> Result<DType> {
-    match DType::from_code("dtype", code)? {
-        dtype @ (DType::F32 | DType::F64 | DType::CF32 | DType::CF64) => Ok(dtype),
-        other => Err(Error::invalid("dtype", format!("is {}, F32, F64, CF32 or CF64 is needed", other.name()))),
-    }
-}
 
 /// The Hamiltonian of the transverse-field Ising chain, -J sum of sigma_x sigma_x over bonds - h sum of sigma_z over
 /// sites, with Pauli matrices: rank 3, and on a ring 2 at the first bond.
@@ -50,7 +43,7 @@ pub unsafe extern "C" fn purlin_tt_matrix_ising(
 ) -> purlin_status {
     guard::run(|| {
         let context = context::get(context)?;
-        let dtype = scalar_type(dtype)?;
+        let dtype = tensor::scalar_type("dtype", dtype)?;
         // SAFETY: the caller promises NULL or a place for the handle.
         let target = unsafe { super::pointer::output("matrix", matrix) }?;
         let (d, ring) = (shape::length("length", length, 1)?, options::flag("cyclic", cyclic)?);
@@ -87,7 +80,7 @@ pub unsafe extern "C" fn purlin_tt_matrix_heisenberg(
 ) -> purlin_status {
     guard::run(|| {
         let context = context::get(context)?;
-        let dtype = scalar_type(dtype)?;
+        let dtype = tensor::scalar_type("dtype", dtype)?;
         // SAFETY: the caller promises NULL or a place for the handle.
         let target = unsafe { super::pointer::output("matrix", matrix) }?;
         let d = shape::length("length", length, 1)?;
@@ -127,7 +120,7 @@ pub unsafe extern "C" fn purlin_tt_matrix_identity(
 ) -> purlin_status {
     guard::run(|| {
         let context = context::get(context)?;
-        let dtype = scalar_type(dtype)?;
+        let dtype = tensor::scalar_type("dtype", dtype)?;
         // SAFETY: the caller promises NULL or a place for the handle.
         let target = unsafe { super::pointer::output("matrix", matrix) }?;
         // SAFETY: as promised above.
@@ -178,7 +171,7 @@ pub unsafe extern "C" fn purlin_tt_matrix_from_terms(
 ) -> purlin_status {
     guard::run(|| {
         let context = context::get(context)?;
-        let dtype = scalar_type(dtype)?;
+        let dtype = tensor::scalar_type("dtype", dtype)?;
         // SAFETY: the caller promises NULL or a place for the handle.
         let target = unsafe { super::pointer::output("matrix", matrix) }?;
         // SAFETY: as promised above.

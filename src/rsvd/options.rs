@@ -315,10 +315,8 @@ impl Options {
                 format!("is set for method {}, MERGE is needed", word(self.method)),
             ));
         }
-        if let Some(dtype) = self.dtype
-            && !matches!(dtype, DType::F32 | DType::F64 | DType::CF32 | DType::CF64)
-        {
-            return Err(Error::invalid("dtype", format!("is {}, F32, F64, CF32 or CF64 is needed", dtype.name())));
+        if let Some(dtype) = self.dtype {
+            dtype.expect_scalar("dtype")?;
         }
         if self.tolerance > 0.0 && self.restart_path.is_some() {
             return Err(Error::NotSupported("restart_path: is set, tolerance = 0 is needed".into()));

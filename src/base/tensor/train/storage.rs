@@ -35,7 +35,7 @@ impl TensorTrain {
     /// # Errors
     /// [`Error::InvalidArgument`] for a type that is not one of the four of linear algebra; out of memory.
     pub fn create(context: &Arc<Context>, dtype: DType, location: Location, shape: Shape) -> Result<Self> {
-        expect_scalar("dtype", dtype)?;
+        dtype.expect_scalar("dtype")?;
         let memory = allocate(context, "tensor train", location, shape.elements() * dtype.size())?;
         let set = alloc::filled("tensor train", shape.len(), false)?;
         let device = matches!(memory, Memory::Device(_));
@@ -65,7 +65,7 @@ impl TensorTrain {
         cores: Vec<Memory>,
         read_only: bool,
     ) -> Result<Self> {
-        expect_scalar("dtype", dtype)?;
+        dtype.expect_scalar("dtype")?;
         if cores.len() != shape.len() {
             return Err(Error::Internal(format!("{} cores for a train of {}", cores.len(), shape.len())));
         }
@@ -301,13 +301,6 @@ impl TensorTrain {
             }
         }
         Ok(CoresMut { shape, cores })
-    }
-}
-
-fn expect_scalar(argument: &str, dtype: DType) -> Result<()> {
-    match dtype {
-        DType::F32 | DType::F64 | DType::CF32 | DType::CF64 => Ok(()),
-        other => Err(Error::invalid(argument, format!("is {}, F32, F64, CF32 or CF64 is needed", other.name()))),
     }
 }
 
