@@ -12,7 +12,7 @@ use crate::dense::orthonormal::{BasisAccuracy, BasisMethod, Counts};
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::rsvd::erased::{Dense, Operations, Tall};
-use crate::rsvd::options::{ErrorKind, IterationPrecision, unit_roundoff};
+use crate::rsvd::options::{IterationPrecision, unit_roundoff};
 use crate::rsvd::restart::{Restart, bytes_of_number};
 use crate::rsvd::statistics::{CorrectionError, LEAST_DEVIATION, Statistics};
 use crate::shape::{to_i64, to_u64};
@@ -589,12 +589,5 @@ impl<'a> Run<'a> {
             measure: self.measure,
             error,
         })
-    }
-}
-
-impl ErrorFigures {
-    /// No error was computed: all figures are NaN.
-    pub fn none() -> Self {
-        Self { kind: ErrorKind::None, frobenius: f64::NAN, spectral: f64::NAN }
     }
 }

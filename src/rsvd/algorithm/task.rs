@@ -75,6 +75,13 @@ pub struct ErrorFigures {
     pub spectral: f64,
 }
 
+impl ErrorFigures {
+    /// No error was computed: all figures are NaN.
+    pub fn none() -> Self {
+        Self { kind: ErrorKind::None, frobenius: f64::NAN, spectral: f64::NAN }
+    }
+}
+
 /// Results of a method besides the factors.
 #[derive(Debug, Clone)]
 pub struct Outcome {
