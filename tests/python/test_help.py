@@ -18,7 +18,7 @@ import scipy.sparse as sp
 import purlin
 from purlin import _help, _keywords, _options, blocks, graph, lanczos, pca, rsvd, sshopm, tt
 
-MODULES = "dwi fdk graph lanczos pca rpca rsvd spmv sshopm tt".split()
+MODULES = [name for name in purlin.__all__ if inspect.ismodule(getattr(purlin, name))]
 
 
 def stated(options: type) -> dict[str, str]:

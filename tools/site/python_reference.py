@@ -177,6 +177,9 @@ def main() -> None:
         thing = getattr(purlin, name)
         if not isinstance(thing, types.ModuleType):
             text += entry("", name, thing)
+    public_modules = {name for name in purlin.__all__ if isinstance(getattr(purlin, name), types.ModuleType)}
+    if missing := public_modules - set(MODULES):
+        sys.exit(f"error: tools/site/python_reference.py: MODULES lacks {', '.join(sorted(missing))}")
     for module in MODULES:
         imported = importlib.import_module(f"purlin.{module}")
         text += ["", f"## purlin.{module}", "", documentation(imported)]

@@ -74,6 +74,7 @@ def meanings(entries: list[Entry], family: str) -> dict[str, Entry]:
     return {entry.name: entry for entry in entries if family in entry.families}
 
 
+# The families with options, in the order of the reference.
 FAMILIES = {
     "context": "Contexts",
     "fdk": "Cone-beam CT",
@@ -91,11 +92,12 @@ FAMILIES = {
 
 def option_tables(entries: list[Entry]) -> str:
     """A table of options a family, as the C struct has them."""
+    with_options = {family for e in entries for family in e.families}
+    if wrong := sorted(with_options ^ FAMILIES.keys()):
+        raise SystemExit(f"error: FAMILIES of tools/site/texts.py and the options of docs/interface.md differ: {', '.join(wrong)}")
     parts = []
     for family, title in FAMILIES.items():
         rows = [e for e in entries if family in e.families]
-        if not rows:
-            raise SystemExit(f"error: docs/interface.md: no options of {family}")
         parts.append(f"### Options: {title}\n\n`purlin_{family}_options`\n\n| name | type | default | meaning |\n| --- | --- | --- | --- |")
         parts[-1] += "".join(f"\n| `{e.name}` | {e.type} | {e.default} | {e.meaning} |" for e in rows)
     return "\n\n".join(parts)
