@@ -1,8 +1,8 @@
 //! Interfaces of the header's functions in Fortran: the files that the modules `purlin_c*` include, and the
 //! initializers that `purlin_library` includes.
 //!
-//! How an argument is passed follows from its C type and from whether its documentation speaks of NULL (`passing`); the
-//! tables below have the exceptions.
+//! How an argument is passed follows from its C type, from whether its documentation speaks of NULL, and from the number
+//! of elements that the function's `@pre` states for it (`passing`); the tables below have the exceptions.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -111,24 +111,9 @@ const EXCEPTIONS: &[(&str, &str, Passing)] = &[
     ("purlin_tt_sandwich_enqueue", "info", Passing::InOut),
     ("purlin_tt_svd", "modes", Passing::ListIn),
     ("purlin_tt_matrix_heisenberg", "couplings", Passing::ListIn),
-    // Arrays that are written.
-    ("purlin_symmetric_indices", "indices", Passing::ListInOut),
-    ("purlin_symmetric_exponents", "exponents", Passing::ListInOut),
-    ("purlin_symmetric_multinomials", "multinomials", Passing::ListInOut),
-    ("purlin_tt_inner", "result", Passing::ListInOut),
-    ("purlin_tt_inner_once", "result", Passing::ListInOut),
-    ("purlin_tt_sandwich", "result", Passing::ListInOut),
-    ("purlin_tt_rayleigh", "quotient", Passing::ListInOut),
-    ("purlin_tt_element", "result", Passing::ListInOut),
-    ("purlin_graph_density_histogram", "shares", Passing::ListInOut),
     // Arrays that may be absent, or that are passed as addresses.
     ("purlin_tensor_shape", "dims", Passing::Address),
     ("purlin_tensor_shape", "strides", Passing::Address),
-    ("purlin_tt_shape", "modes", Passing::Address),
-    ("purlin_tt_shape", "ranks", Passing::Address),
-    ("purlin_tt_matrix_shape", "rows", Passing::Address),
-    ("purlin_tt_matrix_shape", "cols", Passing::Address),
-    ("purlin_tt_matrix_shape", "ranks", Passing::Address),
     ("purlin_tt_environments_shape", "dims", Passing::Address),
     ("purlin_tt_environments_shape", "dtype", Passing::Address),
     ("purlin_lanczos_tridiagonalize", "alpha", Passing::Address),
@@ -146,10 +131,24 @@ const EXCEPTIONS: &[(&str, &str, Passing)] = &[
     ("purlin_fdk_log_transform", "clamped", Passing::Out),
 ];
 
+/// Whether the caller has an array for a result and not one variable; `None` if the documentation does not say it.
+///
+/// The `@pre` of the function says "`x` is NULL or valid for writing" for one variable, and "`x` and `y` are NULL or valid
+/// for `m` elements, `z` for `n`" for arrays.
+fn is_written_array(function: &Function, parameter: &str) -> Option<bool> {
+    let promises = function.doc.split("@pre").nth(1)?.split_whitespace().collect::<Vec<_>>().join(" ");
+    let after = promises.split(&format!("`{parameter}`")).nth(1)?;
+    let length = after.split_once(" for ")?.1;
+    Some(!length.starts_with("writing"))
+}
+
 /// How a parameter is passed unless it is in [`EXCEPTIONS`].
-fn rule(parameter: &Variable) -> Passing {
+fn rule(function: &Function, parameter: &Variable) -> Passing {
     let Type { kind, stars, is_const, .. } = &parameter.of;
     let is_nullable = parameter.is_nullable();
+    if is_written_number(&parameter.of) && is_written_array(function, &parameter.name) == Some(true) {
+        return if is_nullable { Passing::Address } else { Passing::ListInOut };
+    }
     match (stars, kind, is_const, is_nullable) {
         (0, ..) => Passing::Value,
         (1, Kind::Void | Kind::Char | Kind::Object(_), ..) => Passing::Address,
@@ -166,9 +165,17 @@ fn rule(parameter: &Variable) -> Passing {
     }
 }
 
+/// A pointer to numbers that the function may write.
+fn is_written_number(of: &Type) -> bool {
+    of.stars == 1 && !of.is_const && !matches!(of.kind, Kind::Void | Kind::Char | Kind::Object(_) | Kind::Struct(_))
+}
+
+fn exception(function: &Function, parameter: &Variable) -> Option<Passing> {
+    EXCEPTIONS.iter().find(|e| e.0 == function.name && e.1 == parameter.name).map(|e| e.2)
+}
+
 fn passing(function: &Function, parameter: &Variable) -> Passing {
-    let exception = EXCEPTIONS.iter().find(|e| e.0 == function.name && e.1 == parameter.name);
-    exception.map_or_else(|| rule(parameter), |e| e.2)
+    exception(function, parameter).unwrap_or_else(|| rule(function, parameter))
 }
 
 /// Type with attributes, name with bounds, and the name to import.
@@ -343,16 +350,66 @@ mod tests {
         assert_eq!(module("purlin_novel_compute"), "purlin_c_novel");
     }
 
+    /// One variable of Fortran for a result of several numbers would have the library overwrite the caller's memory.
+    #[test]
+    fn how_many_numbers_a_call_writes_is_documented() {
+        let interface = Interface::parse(&header::text(&root()));
+        for function in interface.functions.iter().filter(|f| !NOT_IN_FORTRAN.contains(&f.name.as_str())) {
+            for parameter in function.parameters.iter().filter(|p| is_written_number(&p.of)) {
+                let known =
+                    exception(function, parameter).is_some() || is_written_array(function, &parameter.name).is_some();
+                let (function, name) = (&function.name, &parameter.name);
+                assert!(
+                    known,
+                    "{function}: # Safety says for `{name}` neither \"valid for writing\" nor \"valid for n elements\""
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_promises_of_a_function_decide_between_a_variable_and_an_array() {
+        let text = |promises: &str| {
+            format!(
+                "/**
+                  * @param[out] one a number.
+                  * @param[out] pair real and imaginary part.
+                  * @param[out] many n numbers; may be NULL.
+                  * @return the status.
+                  *
+                  * @pre {promises}
+                  */
+                 int32_t purlin_make(double *one, double *pair, double *many);"
+            )
+        };
+        let passed = |promises: &str| {
+            let interface = Interface::parse(&text(promises));
+            let function = &interface.functions[0];
+            function.parameters.iter().map(|p| passing(function, p)).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            passed("`one` is NULL or valid for writing, `pair` NULL or valid\n* for 2 elements, `many` for `n`."),
+            [Passing::InOut, Passing::ListInOut, Passing::Address]
+        );
+        assert_eq!(
+            passed("`pair` and `many` are NULL or valid for `n` elements; `one` is NULL or valid for writing."),
+            [Passing::InOut, Passing::ListInOut, Passing::Address]
+        );
+        let unknown = Interface::parse(&text("The arrays are valid."));
+        assert_eq!(is_written_array(&unknown.functions[0], "pair"), None);
+    }
+
     #[test]
     fn every_exception_is_needed() {
         let interface = Interface::parse(&header::text(&root()));
         let parameter = |function: &str, name: &str| {
             let function = interface.functions.iter().find(|f| f.name == function);
-            let found = function.and_then(|f| f.parameters.iter().find(|p| p.name == name));
+            let found = function.and_then(|f| f.parameters.iter().find(|p| p.name == name).map(|p| (f, p)));
             found.unwrap_or_else(|| panic!("{name} is in the header"))
         };
-        for (function, name, passing) in EXCEPTIONS {
-            assert_ne!(rule(parameter(function, name)), *passing, "{function}, {name}: the rule says so already");
+        for (name, argument, passing) in EXCEPTIONS {
+            let (function, found) = parameter(name, argument);
+            assert_ne!(rule(function, found), *passing, "{name}, {argument}: the rule says so already");
         }
         for (function, name, _) in NAMES {
             parameter(function, name);
