@@ -156,7 +156,8 @@ pub(super) fn fill_text<const N: usize>(text: &str) -> [std::ffi::c_char; N] {
         end -= 1;
     }
     for (o, b) in out.iter_mut().zip(text.as_bytes().iter().take(end)) {
-        *o = b.cast_signed();
+        // `c_char` is signed on x86-64 and unsigned on aarch64.
+        *o = std::ffi::c_char::from_ne_bytes([*b]);
     }
     out
 }

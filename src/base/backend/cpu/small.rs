@@ -8,7 +8,8 @@
 use super::simd::{Lanes, Simd};
 use crate::scalar::Real;
 
-/// Bytes of a cache line on the supported machines.
+/// Bytes of a cache line.
+#[cfg(target_arch = "x86_64")]
 const CACHE_LINE: usize = 64;
 
 /// C[m, c] = sum_k A[m, k] B[k, c], where k runs over `outer` times `inner` values.
