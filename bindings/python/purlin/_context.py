@@ -140,7 +140,7 @@ class Handle:
         """A `c_void_p` is where a call of the library will write the handle. From here on it has an owner, so an exception
         such as Ctrl-C after that call leaves no object."""
         self._handle_place = handle if isinstance(handle, ctypes.c_void_p) else ctypes.c_void_p(handle)
-        # Also here: other handles may be of this one's callbacks when it is closed, as matrices of a source.
+        # Also here: `close` drops the owner, and a matrix of a closed source still calls the source's function.
         self._keep = keep
         self._owner: _Owner | None = _Owner(keep)
         self._is_exported = False

@@ -68,17 +68,14 @@ pub fn expect_equal<T: Scalar>((rows, columns): (usize, usize), numbers: &Number
     let limit = (lower * size).max(own * y * ax);
     let underflow = underflow_of::<T>(terms, count, x + y);
     // False where a norm is not finite, which the caller of the product refuses or repeats with a factor.
-    if found.is_finite() && found > limit + underflow && size == 0.0 {
-        let problem =
-            format!("adjoint is not that of A: |<Y, A X> - <A^H Y, X>| is {found:.1e} for a random X, and {of} is 0");
-        return Err(Error::invalid("a", problem));
-    }
     if found.is_finite() && found > limit + underflow {
-        let problem = format!(
-            "adjoint is not that of A: |<Y, A X> - <A^H Y, X>| is {:.1e} of {of} for a random X, at most {:.1e} is rounding",
-            found / size,
-            limit / size
-        );
+        let difference = "adjoint is not that of A: |<Y, A X> - <A^H Y, X>| is";
+        let problem = if size == 0.0 {
+            format!("{difference} {found:.1e} for a random X, and {of} is 0")
+        } else {
+            let [found, limit] = [found / size, limit / size];
+            format!("{difference} {found:.1e} of {of} for a random X, at most {limit:.1e} is rounding")
+        };
         return Err(Error::invalid("a", problem));
     }
     if !(found.is_finite() && size > 0.0 && size.is_finite()) {

@@ -28,8 +28,8 @@ pub fn repeated_with(dtype: DType, statistics: &Statistics, size: f64) -> Option
     safe_factor(dtype, size).or_else(unit).or_else(sum).filter(|factor| *factor != 1.0)
 }
 
-/// Refuses an operator whose products have another size in a run that is repeated with `factor`, which brings those of the
-/// first run to about 1, and data whose entries have.
+/// Refuses an operator or data of another size in a run that is repeated with `factor`, which brings the products or the
+/// entries of the first run to about 1.
 ///
 /// # Errors
 /// [`Error::Numerical`].
