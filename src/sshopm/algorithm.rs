@@ -1,8 +1,9 @@
 //! The common part of all multi-start calls on both backends. It checks the outputs, cuts the batch into tiles that fit the
 //! memory limit, gathers strided inputs, scatters to strided outputs, reports progress and adds counts.
 
+use super::info::{Info, bytes};
 use super::ops::SshopmOps;
-use super::options::{Info, Results, bytes};
+use super::options::Results;
 use super::plan::{Counts, PeakForm, Plan, RowBuffers, RowSizes, Tile};
 use crate::alloc;
 use crate::backend::budget::Charge;

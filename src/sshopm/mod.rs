@@ -9,7 +9,7 @@
 //! | file | subject |
 //! |---|---|
 //! | [`session`] | options on a context, created once and used for many batches |
-//! | [`options`] | options, results, and the report of a call |
+//! | [`options`], [`info`] | options and results; the report of a call |
 //! | [`resolve`], [`mod@plan`] | options with defaults applied and values checked; the plain numbers that they become |
 //! | `solve`, `all` | local maxima and minima; all eigenpairs |
 //! | `product` | products with given vectors; residuals and classes of given pairs |
@@ -24,6 +24,7 @@ pub mod algorithm;
 mod all;
 pub mod cpu;
 pub mod gpu;
+pub mod info;
 mod jacobi;
 pub mod ops;
 pub mod options;
@@ -38,9 +39,10 @@ mod starts;
 mod tests;
 
 pub use all::{NO_MORSE_INFORMATION, all};
+pub use info::{Info, bytes};
 pub use options::{
-    Compatibility, Goal, Info, Method, NO_PAIR, Options, PairClass, Results, Shift, Sign, StartKind, StartStatus,
-    TensorStatus, Test, bytes,
+    Compatibility, Goal, Method, NO_PAIR, Options, PairClass, Results, Shift, Sign, StartKind, StartStatus,
+    TensorStatus, Test,
 };
 pub use product::{classify, product};
 pub use session::Sshopm;

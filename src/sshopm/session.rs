@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::options::{Info, Options, Results};
+use super::info::Info;
+use super::options::{Options, Results};
 use super::resolve::check;
 use crate::context::Context;
 use crate::error::Result;

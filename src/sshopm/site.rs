@@ -3,8 +3,8 @@
 use super::algorithm::{self, Outputs};
 use super::cpu::CpuOps;
 use super::gpu::{self, GpuOps};
+use super::info::{Info, bytes};
 use super::ops::SshopmOps;
-use super::options::{Info, bytes};
 use super::plan::{PeakForm, Plan};
 use crate::backend::Backend;
 use crate::backend::cpu::simd::Vectorised;

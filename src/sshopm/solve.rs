@@ -1,7 +1,8 @@
 //! Local maxima and minima of every tensor of a batch.
 
 use super::algorithm::{Outputs, check_outputs, pairs_of};
-use super::options::{Goal, Info, Options, Results, bytes};
+use super::info::{Info, bytes};
+use super::options::{Goal, Options, Results};
 use super::resolve::resolve;
 use super::site::{planned, run};
 use crate::alloc;

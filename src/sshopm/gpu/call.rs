@@ -13,7 +13,8 @@ use crate::shape::to_i64;
 use crate::tensor::{HostOutput, Symmetric, Tensor};
 
 use crate::sshopm::algorithm::Outputs;
-use crate::sshopm::options::{Goal, Info, StartKind};
+use crate::sshopm::info::Info;
+use crate::sshopm::options::{Goal, StartKind};
 use crate::sshopm::plan::{Counts, Iteration, PeakForm, Plan, Starts};
 
 use super::arrays::{Places, Scratch, pick};

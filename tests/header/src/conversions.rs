@@ -129,7 +129,6 @@ fn listed() -> Vec<Mirror> {
                 &[("spmv/info.rs", "Info", ""), ("spmv/info.rs", "Statistics", "statistics.")],
             )
         },
-        made_of("sshopm", "sshopm_info", "crate::sshopm::Info", &[("sshopm/options.rs", "Info", "")]),
         Mirror {
             // A bond and a number of repetitions have messages of their own.
             read_by_hand: &["cut", "repeat"],
