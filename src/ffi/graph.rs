@@ -12,9 +12,9 @@ use super::tensor::{self, purlin_tensor};
 use super::{context, guard, purlin_context, purlin_status, purlin_stream, stream};
 use crate::error::{Error, Result};
 use crate::graph::bisect::Cut;
+use crate::graph::calls::{self, Labelling};
 use crate::graph::embed::{Assignment, Scaling};
 use crate::graph::image::Weights;
-use crate::graph::session::{self, Labelling};
 use crate::shape;
 
 /// Coordinates are the eigenvectors: orthonormal columns.
@@ -78,7 +78,7 @@ pub unsafe extern "C" fn purlin_graph_embed(
         let outputs = ranges(&[("coordinates", Some(&*coordinates))], &[("values", values.as_deref())]);
         overlap::check(&stored("graph", &graph), &outputs)?;
         let found = object
-            .run(|report| session::embed(&lanczos, &graph, scaling, &mut coordinates, values.as_deref_mut(), report))?;
+            .run(|report| calls::embed(&lanczos, &graph, scaling, &mut coordinates, values.as_deref_mut(), report))?;
         // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { write_and_check(info, &found, lanczos.problem().options.count) }
     })
@@ -128,7 +128,7 @@ pub unsafe extern "C" fn purlin_graph_cluster(
         unsafe { options::check("info", info) }?;
         overlap::check(&stored("graph", &graph), &[Range::of("labels", &labels)])?;
         let (found, from) =
-            object.run(|report| session::clusters(&lanczos, &graph, assignment, starts, &mut labels, report))?;
+            object.run(|report| calls::clusters(&lanczos, &graph, assignment, starts, &mut labels, report))?;
         put_number(inertia, found);
         // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { write_and_check(info, &from, lanczos.problem().options.count) }
@@ -182,7 +182,7 @@ pub unsafe extern "C" fn purlin_graph_k_means(
         let points = alive("points", points)?;
         let mut labels = tensor::output("labels", labels)?;
         overlap::check(&stored("points", &points), &[Range::of("labels", &labels)])?;
-        let found = session::label(&points, Labelling::KMeans { clusters, starts, seed }, &mut labels)?;
+        let found = calls::label(&points, Labelling::KMeans { clusters, starts, seed }, &mut labels)?;
         put_number(inertia, Some(found));
         Ok(())
     })
@@ -212,7 +212,7 @@ pub unsafe extern "C" fn purlin_graph_pivoted_qr(
         let points = alive("points", points)?;
         let mut labels = tensor::output("labels", labels)?;
         overlap::check(&stored("points", &points), &[Range::of("labels", &labels)])?;
-        let found = session::label(&points, Labelling::PivotedQr, &mut labels)?;
+        let found = calls::label(&points, Labelling::PivotedQr, &mut labels)?;
         put_number(inertia, Some(found));
         Ok(())
     })
@@ -257,7 +257,7 @@ pub unsafe extern "C" fn purlin_graph_fiedler(
         // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { options::check("info", info) }?;
         overlap::check(&stored("graph", &graph), &[Range::of("vector", &vector)])?;
-        let (found, from) = object.run(|report| session::fiedler(&lanczos, &graph, normalized, &mut vector, report))?;
+        let (found, from) = object.run(|report| calls::fiedler(&lanczos, &graph, normalized, &mut vector, report))?;
         put_number(value, found);
         // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { write_and_check(info, &from, 1) }
@@ -303,7 +303,7 @@ pub unsafe extern "C" fn purlin_graph_bisect(
         };
         let inputs = [stored("graph", &graph), vec![Range::of("vector", &vector)]].concat();
         overlap::check(&inputs, &[Range::of("sides", &sides)])?;
-        let (between, normalized) = session::bisect(&graph, &vector, method, &mut sides)?;
+        let (between, normalized) = calls::bisect(&graph, &vector, method, &mut sides)?;
         put_number(cut, Some(between));
         put_number(normalized_cut, Some(normalized));
         Ok(())
@@ -353,7 +353,7 @@ pub unsafe extern "C" fn purlin_graph_density(
         let outputs = [Range::of("points", &points), Range::of("weights", &weights)];
         overlap::check(&stored("a", &a), &outputs)?;
         let found =
-            object.run(|report| session::density(&lanczos, &a, (steps, vectors), &mut points, &mut weights, report))?;
+            object.run(|report| calls::density(&lanczos, &a, (steps, vectors), &mut points, &mut weights, report))?;
         *target = shape::to_i64(found);
         Ok(())
     })
@@ -409,7 +409,7 @@ unsafe fn of_pixels(
         let image = alive("image", image)?;
         // SAFETY: the caller promises NULL or a place for the handle.
         let target = unsafe { super::pointer::output("graph", graph) }?;
-        *target = handle::insert(session::image(&context, &image, weights, is_formed)?)?;
+        *target = handle::insert(calls::image(&context, &image, weights, is_formed)?)?;
         Ok(())
     })
 }

@@ -9,15 +9,15 @@
 //! | `sort` | a sort of vertices that a cancellation ends |
 //! | `degrees` | row sums of graphs, with or without a stored matrix |
 //! | [`density`] | the density of a spectrum |
-//! | [`session`] | the calls on matrices and tensors of any type |
+//! | [`calls`] | the calls on matrices and tensors of any type |
 
 pub mod bisect;
+pub mod calls;
 pub mod cluster;
 mod degrees;
 pub mod density;
 pub mod embed;
 pub mod image;
-pub mod session;
 mod sort;
 pub mod stencil;
 #[cfg(test)]

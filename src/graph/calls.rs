@@ -1,5 +1,5 @@
-//! The functions of graphs that solve eigenproblems, on matrices and tensors of any type, with the options and contexts of
-//! a session of the eigensolver.
+//! The functions on matrices and tensors of any type. Those that solve an eigenproblem take a session of the eigensolver,
+//! with its options and contexts.
 
 use std::sync::Arc;
 use std::time::Instant;
