@@ -4427,7 +4427,8 @@ purlin_status purlin_tensor_borrow_device(const struct purlin_context *context,
  * Host destinations are complete on return, device destinations in stream order. Host tensors may have any strides;
  * device tensors must be packed, in either order. From device to device, matrices of 4, 8 or 16 bytes an element need
  * only have contiguous rows or columns; for other tensors of different orders the call waits, and needs each twice in
- * host memory.
+ * host memory. One pass over the elements; a strided host tensor takes a second on its way to or from a device,
+ * and a packed copy in host memory.
  *
  * @param      context      the context of both tensors.
  * @param      stream       NULL for the context's own.
@@ -6168,7 +6169,7 @@ purlin_status purlin_fdk_weights(const struct purlin_fdk *fdk,
  * in `pixels_negative`; one that is not finite, of either sign, is a pixel that is not finite. Counts of U32, I32 and
  * F64, and counts beside an image that F32 does not hold exactly, are subtracted in double precision. Counts whose
  * differences or quotient are out of the range of F32 are converted in double precision. One pixel at least has an I0
- * above its dark count.
+ * above its dark count. One pass over the images; each later run computes one logarithm for each pixel of its views.
  *
  * @param fdk       the reconstruction; no scan is being pushed.
  * @param i0        counts without an object, positive; 0 where `i0_image` is given. 0 with NULL images: the input is line

@@ -253,7 +253,7 @@ pub extern "C" fn purlin_fdk_weights(
 /// in `pixels_negative`; one that is not finite, of either sign, is a pixel that is not finite. Counts of U32, I32 and
 /// F64, and counts beside an image that F32 does not hold exactly, are subtracted in double precision. Counts whose
 /// differences or quotient are out of the range of F32 are converted in double precision. One pixel at least has an I0
-/// above its dark count.
+/// above its dark count. One pass over the images; each later run computes one logarithm for each pixel of its views.
 ///
 /// @param fdk       the reconstruction; no scan is being pushed.
 /// @param i0        counts without an object, positive; 0 where `i0_image` is given. 0 with NULL images: the input is line

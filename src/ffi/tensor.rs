@@ -347,7 +347,8 @@ pub unsafe extern "C" fn purlin_tensor_borrow_device(
 /// Host destinations are complete on return, device destinations in stream order. Host tensors may have any strides;
 /// device tensors must be packed, in either order. From device to device, matrices of 4, 8 or 16 bytes an element need
 /// only have contiguous rows or columns; for other tensors of different orders the call waits, and needs each twice in
-/// host memory.
+/// host memory. One pass over the elements; a strided host tensor takes a second on its way to or from a device,
+/// and a packed copy in host memory.
 ///
 /// @param      context      the context of both tensors.
 /// @param      stream       NULL for the context's own.
