@@ -87,7 +87,7 @@ impl DType {
         Self::ALL
             .into_iter()
             .find(|d| *d as i32 == code)
-            .ok_or_else(|| Error::invalid(argument, format!("is {code}, not an element type")))
+            .ok_or_else(|| Error::invalid(argument, format!("is {code}, outside 0 to {}", Self::ALL.len() - 1)))
     }
 
     /// Bytes of one element.
@@ -195,6 +195,17 @@ mod tests {
         }
         let problem = DType::F16.expect_scalar("a").unwrap_err().to_string();
         assert_eq!(problem, "a: is F16, F32, F64, CF32 or CF64 is needed");
+    }
+
+    #[test]
+    fn each_code_is_one_type_and_others_are_refused() {
+        for (code, dtype) in (0..).zip(DType::ALL) {
+            assert_eq!(DType::from_code("dtype", code).unwrap(), dtype);
+        }
+        for code in [-1, DType::ALL.len() as i32, i32::MAX] {
+            let problem = DType::from_code("dtype", code).unwrap_err().to_string();
+            assert_eq!(problem, format!("dtype: is {code}, outside 0 to 11"));
+        }
     }
 
     #[test]

@@ -94,7 +94,7 @@ static void raw_files(void) {
   BOTH(PURLIN_ERROR_INVALID_ARGUMENT, "offset: is -1", here, -1, PURLIN_U8, 0, 1, dims);
   BAD_ARGUMENT("offset: is 9223372036854775807, at most",
                purlin_sink_to_file(context, here, INT64_MAX, PURLIN_U8, 0, 1, dims, &sink));
-  BOTH(PURLIN_ERROR_INVALID_ARGUMENT, "dtype: is 12", here, 0, 12, 0, 1, dims);
+  BOTH(PURLIN_ERROR_INVALID_ARGUMENT, "dtype: is 12, outside 0 to 11", here, 0, 12, 0, 1, dims);
   BOTH(PURLIN_ERROR_NOT_SUPPORTED, "dtype: is I64", here, 0, PURLIN_I64, 0, 1, dims);
   BOTH(PURLIN_ERROR_INVALID_ARGUMENT, "endianness: is 2", here, 0, PURLIN_U8, 2, 1, dims);
   BOTH(PURLIN_ERROR_INVALID_ARGUMENT, "ndim: is 0", here, 0, PURLIN_U8, 0, 0, dims);

@@ -129,7 +129,7 @@ static void canonical(void) {
   OK(purlin_matrix_set_values(b, t));
   CHECK(at(b, 0, 0) == 7 && at(b, 0, 2) == 8 && at(b, 1, 1) == 9);
   BAD_ARGUMENT("values: has dimensions [4], [3] are needed", purlin_matrix_set_values(b, four));
-  BAD_ARGUMENT("matrix: was borrowed", purlin_matrix_set_values(a, four));
+  BAD_ARGUMENT("matrix: is borrowed, a matrix that owns its values is needed", purlin_matrix_set_values(a, four));
   OK(purlin_matrix_destroy(b));
   OK(purlin_matrix_pattern(a, &b));
   BAD_ARGUMENT("matrix: is a pattern", purlin_matrix_set_values(b, t));

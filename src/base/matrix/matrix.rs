@@ -193,7 +193,7 @@ impl Matrix {
         let nnz = csr.nnz();
         let memory = csr.values_mut().ok_or_else(|| Error::invalid("matrix", "is a pattern, it has no values"))?;
         if !memory.is_owned() {
-            return Err(Error::invalid("matrix", "was borrowed: its values are the caller's own array"));
+            return Err(Error::invalid("matrix", "is borrowed, a matrix that owns its values is needed"));
         }
         with_scalar!(self.dtype, "matrix", T => {
             let to = match memory {

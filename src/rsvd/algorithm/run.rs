@@ -232,8 +232,10 @@ impl<'a> Run<'a> {
         self.ops.go_on(self.passes_restarted);
         self.bases = Bases::after(state.iteration, state.is_product);
         if state.is_product {
-            if state.rows != self.ops.rows() {
-                return Err(Error::invalid("restart_path", format!("holds a product of {} rows", state.rows)));
+            let rows = self.ops.rows();
+            if state.rows != rows {
+                let problem = format!("holds a product of {} rows, {rows} are needed", state.rows);
+                return Err(Error::invalid("restart_path", problem));
             }
             return Ok(Some((state.iteration, Resumed::Product(self.ops.restore_tall(self.context, &saved)?))));
         }

@@ -9,6 +9,7 @@ use purlin_header::root;
 /// Messages with `0 to` that are not about an index: choices, degrees and numbers of things.
 const NOT_INDICES: &[&str] = &[
     "src/base/choice.rs",
+    "src/base/dtype.rs",
     "src/base/shape.rs",
     "src/fdk/plan.rs",
     "src/ffi/context.rs",
