@@ -10380,16 +10380,16 @@ purlin_status purlin_graph_embed(struct purlin_lanczos *lanczos,
  * Clusters of a graph, from an embedding: as many as `count` of the solver's options. It costs purlin_graph_embed,
  * and purlin_graph_k_means or purlin_graph_pivoted_qr.
  *
- * @param      lanczos     the solver: `count` of its options is the number of clusters, `which` SMALLEST or the default, `kind`
- *                         and `shift` are not to be set; k-means has the same seed.
- * @param      stream      NULL for the context's own; the call begins after its work, and is complete on return.
- * @param      graph       as for purlin_graph_embed.
- * @param      assignment  PURLIN_GRAPH_LABELS_K_MEANS or PURLIN_GRAPH_LABELS_PIVOTED_QR.
- * @param      starts      starts of k-means, of which the best stays, at least 1; 10 is usual. Not used by pivoted QR, which
- *                         has none.
- * @param      labels      n elements of PURLIN_I64 on the host: the cluster of each vertex, 0 to k - 1.
- * @param[out] inertia     sum of the squared distances of the coordinates from their centres; may be NULL.
- * @param[out] info        report of the eigensolver; may be NULL.
+ * @param      lanczos      the solver: `count` of its options is the number of clusters, `which` SMALLEST or the
+ *                          default, `kind` and `shift` are not to be set; k-means has the same seed.
+ * @param      stream       NULL for the context's own; the call begins after its work, and is complete on return.
+ * @param      graph        as for purlin_graph_embed.
+ * @param      assignment   PURLIN_GRAPH_LABELS_K_MEANS or PURLIN_GRAPH_LABELS_PIVOTED_QR.
+ * @param      start_count  starts of k-means, of which the best stays, at least 1; 10 is usual. Not used by pivoted
+ *                          QR, which has none.
+ * @param      labels       n elements of PURLIN_I64 on the host: the cluster of each vertex, 0 to k - 1.
+ * @param[out] inertia      sum of the squared distances of the coordinates from their centres; may be NULL.
+ * @param[out] info         report of the eigensolver; may be NULL.
  * @return as purlin_lanczos_solve; after `PURLIN_ERROR_NO_CONVERGENCE` the labels are those of the last iterate, if that
  * has k pairs, and as they were if not.
  *
@@ -10400,21 +10400,21 @@ purlin_status purlin_graph_cluster(struct purlin_lanczos *lanczos,
                                    const struct purlin_stream *stream,
                                    const struct purlin_matrix *graph,
                                    int32_t assignment,
-                                   int64_t starts,
+                                   int64_t start_count,
                                    struct purlin_tensor *labels,
                                    double *inertia,
                                    struct purlin_lanczos_info *info);
 
 /**
  * k-means by Lloyd's iteration from the starts of k-means++ (Arthur and Vassilvitskii, SODA 2007), the best of
- * `starts`. O(starts n k dims) a round. The same seed gives the same labels for any number of threads.
+ * `start_count`. O(start_count n k dims) a round. The same seed gives the same labels for any number of threads.
  *
- * @param      points    dense, n x dims, PURLIN_F64 or PURLIN_F32 (computed with in F64), any order, on the host.
- * @param      clusters  number of clusters k, 1 to n.
- * @param      starts    at least 1.
- * @param      seed      of the starts.
- * @param      labels    n elements of PURLIN_I64 on the host: the cluster of each point, 0 to k - 1.
- * @param[out] inertia   sum of the squared distances from the centres; may be NULL.
+ * @param      points       dense, n x dims, PURLIN_F64 or PURLIN_F32 (computed with in F64), any order, on the host.
+ * @param      clusters     number of clusters k, 1 to n.
+ * @param      start_count  at least 1.
+ * @param      seed         of the starts.
+ * @param      labels       n elements of PURLIN_I64 on the host: the cluster of each point, 0 to k - 1.
+ * @param[out] inertia      sum of the squared distances from the centres; may be NULL.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, types, numbers that
  * are not finite), `PURLIN_ERROR_NUMERICAL` (a sum of squared distances that overflows, numbers that are too far apart for one
  * unit), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, device memory), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_BUSY`,
@@ -10425,7 +10425,7 @@ purlin_status purlin_graph_cluster(struct purlin_lanczos *lanczos,
 PURLIN_MUST_USE
 purlin_status purlin_graph_k_means(const struct purlin_matrix *points,
                                    int64_t clusters,
-                                   int64_t starts,
+                                   int64_t start_count,
                                    uint64_t seed,
                                    struct purlin_tensor *labels,
                                    double *inertia);
@@ -10503,18 +10503,21 @@ purlin_status purlin_graph_bisect(const struct purlin_matrix *graph,
 /**
  * The density of a spectrum, by Lanczos recurrences from random vectors (Lin, Saad and Yang, SIAM Review 58, 2016):
  * points and weights, which sum to 1, of a quadrature. The sum of f(point) weight is about trace(f(A)) / n; its error
- * falls with the root of `vectors`. A step of a vector takes one product and O(n) operations, and a vector
+ * falls with the root of `vector_count`. A step of a vector takes one product and O(n) operations, and a vector
  * O(steps^2).
  *
- * @param      lanczos  the solver, on one context; `kind`, `shift`, `ordering`, `check_symmetry`, `seed` and `progress` of its
- *                      options are used; others, but for `count`, are refused where they are set.
- * @param      stream   NULL for the context's own; the call begins after its work, and is complete on return.
- * @param      a        as for purlin_lanczos_solve.
- * @param      steps    points of a vector, at least 1.
- * @param      vectors  at least 1.
- * @param      points   vectors * steps elements of PURLIN_F64 on the host, ascending for each vector, one after another.
- * @param      weights  as many elements of PURLIN_F64 on the host.
- * @param[out] count    points found: fewer where a space is invariant; the rest of `points` and `weights` is as it was.
+ * @param      lanczos       the solver, on one context; `kind`, `shift`, `ordering`, `check_symmetry`, `seed` and
+ *                           `progress` of its options are used; others, but for `count`, are refused where they are
+ *                           set.
+ * @param      stream        NULL for the context's own; the call begins after its work, and is complete on return.
+ * @param      a             as for purlin_lanczos_solve.
+ * @param      steps         points of a vector, at least 1.
+ * @param      vector_count  at least 1.
+ * @param      points        vector_count * steps elements of PURLIN_F64 on the host, ascending for each vector, one
+ *                           after another.
+ * @param      weights       as many elements of PURLIN_F64 on the host.
+ * @param[out] count         points found: fewer where a space is invariant; the rest of `points` and `weights` is as
+ *                           it was.
  * @return as purlin_lanczos_solve, but for NO_CONVERGENCE.
  *
  * @pre `count` is NULL or valid for writing.
@@ -10524,7 +10527,7 @@ purlin_status purlin_graph_density(struct purlin_lanczos *lanczos,
                                    const struct purlin_stream *stream,
                                    const struct purlin_matrix *a,
                                    int64_t steps,
-                                   int64_t vectors,
+                                   int64_t vector_count,
                                    struct purlin_tensor *points,
                                    struct purlin_tensor *weights,
                                    int64_t *count);

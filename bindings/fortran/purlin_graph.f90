@@ -18,7 +18,7 @@ module purlin_graph_module
     purlin_graph_operator_of_image
 
   !> Labels 1 to `clusters` of the rows of `points`, a matrix object or an array of either precision, by k-means, the best of
-  !> `starts` (10).
+  !> `start_count` (10).
   interface purlin_graph_k_means
     module procedure k_means_objects, k_means_r32, k_means_r64
   end interface
@@ -79,16 +79,16 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> Labels 1 to `clusters` of the vertices, by PURLIN_GRAPH_LABELS_K_MEANS (the best of `starts`, 10) or PIVOTED_QR, which
-  !> has no starts. After PURLIN_ERROR_NO_CONVERGENCE they are those of the last iterate.
-  subroutine purlin_graph_cluster(context, graph, clusters, labels, assignment, starts, inertia, options, info, stream, solver, &
-    stat, errmsg)
+  !> Labels 1 to `clusters` of the vertices, by PURLIN_GRAPH_LABELS_K_MEANS (the best of `start_count`, 10) or
+  !> PIVOTED_QR, which has no starts. After PURLIN_ERROR_NO_CONVERGENCE they are those of the last iterate.
+  subroutine purlin_graph_cluster(context, graph, clusters, labels, assignment, start_count, inertia, options, info, &
+    stream, solver, stat, errmsg)
     type(purlin_context), intent(in) :: context
     type(purlin_matrix), intent(in) :: graph
     integer(c_int64_t), intent(in) :: clusters
     integer(c_int64_t), intent(inout), contiguous, target :: labels(:)
     integer(c_int32_t), intent(in), optional :: assignment
-    integer(c_int64_t), intent(in), optional :: starts
+    integer(c_int64_t), intent(in), optional :: start_count
     real(c_double), intent(inout), optional :: inertia
     type(purlin_lanczos_options), intent(in), optional :: options
     type(purlin_lanczos_info), intent(inout), optional :: info
@@ -106,8 +106,8 @@ contains
     way = PURLIN_GRAPH_LABELS_K_MEANS
     if (present(assignment)) way = assignment
     call prepare(settings, clusters, options, info)
-    if (present(starts) .and. way == PURLIN_GRAPH_LABELS_PIVOTED_QR) call refuse(o, &
-      'starts: is set, pivoted QR has none')
+    if (present(start_count) .and. way == PURLIN_GRAPH_LABELS_PIVOTED_QR) call refuse(o, &
+      'start_count: is set, pivoted QR has none')
     if (o%status == PURLIN_SUCCESS) call found%borrow(context, labels, stat=o%status, errmsg=o%message)
     call name_argument(o, 'array', 'labels')
     ! After PURLIN_ERROR_NO_CONVERGENCE there may be labels, those of the last iterate.
@@ -118,7 +118,7 @@ contains
     end if
     if (o%status == PURLIN_SUCCESS) call solver_key(own, key, context, settings, present(options), solver, o)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_cluster(key, stream_key(stream), graph%handle(), &
-      way, many(starts), found%handle(), inertia, info))
+      way, many(start_count), found%handle(), inertia, info))
     if (size(labels) > 0) then
       if (labels(1) >= 0) then
         labels = labels + 1
@@ -129,12 +129,12 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  subroutine k_means_objects(context, points, clusters, labels, starts, seed, inertia, stat, errmsg)
+  subroutine k_means_objects(context, points, clusters, labels, start_count, seed, inertia, stat, errmsg)
     type(purlin_context), intent(in) :: context
     type(purlin_matrix), intent(in) :: points
     integer(c_int64_t), intent(in) :: clusters
     integer(c_int64_t), intent(inout), contiguous, target :: labels(:)
-    integer(c_int64_t), intent(in), optional :: starts, seed
+    integer(c_int64_t), intent(in), optional :: start_count, seed
     real(c_double), intent(inout), optional :: inertia
     type(purlin_tensor) :: found
     integer(c_int64_t) :: first
@@ -145,18 +145,18 @@ contains
     if (present(seed)) first = seed
     call found%borrow(context, labels, stat=o%status, errmsg=o%message)
     call name_argument(o, 'array', 'labels')
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_k_means(points%handle(), clusters, many(starts), first, &
-      found%handle(), inertia))
+    if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_k_means(points%handle(), clusters, many(start_count), &
+      first, found%handle(), inertia))
     if (o%status == PURLIN_SUCCESS) labels = labels + 1
     call finish(o, stat, errmsg)
   end subroutine
 
-  subroutine k_means_r32(context, points, clusters, labels, starts, seed, inertia, stat, errmsg)
+  subroutine k_means_r32(context, points, clusters, labels, start_count, seed, inertia, stat, errmsg)
     type(purlin_context), intent(in) :: context
     real(c_float), intent(in), target :: points(:, :)
     integer(c_int64_t), intent(in) :: clusters
     integer(c_int64_t), intent(inout), contiguous, target :: labels(:)
-    integer(c_int64_t), intent(in), optional :: starts, seed
+    integer(c_int64_t), intent(in), optional :: start_count, seed
     real(c_double), intent(inout), optional :: inertia
     type(purlin_matrix) :: given
     integer(c_int32_t), intent(out), optional :: stat
@@ -164,17 +164,17 @@ contains
     type(outcome) :: o
     call given%borrow(context, points, PURLIN_READ_ONLY, o%status, o%message)
     call name_argument(o, 'array', 'points')
-    if (o%status == PURLIN_SUCCESS) call k_means_objects(context, given, clusters, labels, starts, seed, inertia, &
+    if (o%status == PURLIN_SUCCESS) call k_means_objects(context, given, clusters, labels, start_count, seed, inertia, &
       o%status, o%message)
     call finish(o, stat, errmsg)
   end subroutine
 
-  subroutine k_means_r64(context, points, clusters, labels, starts, seed, inertia, stat, errmsg)
+  subroutine k_means_r64(context, points, clusters, labels, start_count, seed, inertia, stat, errmsg)
     type(purlin_context), intent(in) :: context
     real(c_double), intent(in), target :: points(:, :)
     integer(c_int64_t), intent(in) :: clusters
     integer(c_int64_t), intent(inout), contiguous, target :: labels(:)
-    integer(c_int64_t), intent(in), optional :: starts, seed
+    integer(c_int64_t), intent(in), optional :: start_count, seed
     real(c_double), intent(inout), optional :: inertia
     type(purlin_matrix) :: given
     integer(c_int32_t), intent(out), optional :: stat
@@ -182,7 +182,7 @@ contains
     type(outcome) :: o
     call given%borrow(context, points, PURLIN_READ_ONLY, o%status, o%message)
     call name_argument(o, 'array', 'points')
-    if (o%status == PURLIN_SUCCESS) call k_means_objects(context, given, clusters, labels, starts, seed, inertia, &
+    if (o%status == PURLIN_SUCCESS) call k_means_objects(context, given, clusters, labels, start_count, seed, inertia, &
       o%status, o%message)
     call finish(o, stat, errmsg)
   end subroutine
@@ -334,12 +334,12 @@ contains
     call finish(o, stat, errmsg)
   end subroutine
 
-  !> The density of a spectrum: the first `count` of `points` and `weights`, which are steps * vectors long.
-  subroutine purlin_graph_density(context, a, steps, vectors, points, weights, count, options, stream, solver, &
+  !> The density of a spectrum: the first `count` of `points` and `weights`, which are steps * vector_count long.
+  subroutine purlin_graph_density(context, a, steps, vector_count, points, weights, count, options, stream, solver, &
     stat, errmsg)
     type(purlin_context), intent(in) :: context
     type(purlin_matrix), intent(in) :: a
-    integer(c_int64_t), intent(in) :: steps, vectors
+    integer(c_int64_t), intent(in) :: steps, vector_count
     real(c_double), intent(inout), contiguous, target :: points(:), weights(:)
     integer(c_int64_t), intent(inout) :: count
     type(purlin_lanczos_options), intent(in), optional :: options
@@ -357,7 +357,7 @@ contains
     call name_argument(o, 'array', 'weights')
     if (o%status == PURLIN_SUCCESS) call solver_key(own, key, context, options, present(options), solver, o)
     if (o%status == PURLIN_SUCCESS) call absorb(o, c_graph_density(key, stream_key(stream), a%handle(), &
-      steps, vectors, at%handle(), of%handle(), count))
+      steps, vector_count, at%handle(), of%handle(), count))
     call finish(o, stat, errmsg)
   end subroutine
 
@@ -538,11 +538,11 @@ contains
     if (present(info)) call purlin_init(info)
   end subroutine
 
-  pure function many(starts) result(number)
-    integer(c_int64_t), intent(in), optional :: starts
+  pure function many(start_count) result(number)
+    integer(c_int64_t), intent(in), optional :: start_count
     integer(c_int64_t) :: number
     number = 10
-    if (present(starts)) number = starts
+    if (present(start_count)) number = start_count
   end function
 
   include 'integers/graph.inc'

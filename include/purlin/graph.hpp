@@ -80,57 +80,58 @@ inline void embed(const context& on, const matrix& w, const matrix& coordinates,
 namespace detail {
 
 inline purlin_status cluster(session& solver, const matrix& w, std::vector<std::int64_t>& labels, info& report,
-                             std::int32_t assignment, std::int64_t starts, const stream& queue) {
+                             std::int32_t assignment, std::int64_t start_count, const stream& queue) {
   labels.assign(purlin::detail::size(w.properties().rows), -1);
   const tensor target = borrow(solver, labels);
-  return purlin_graph_cluster(solver.get(), queue.get(), w.get(), assignment, starts, target.get(), nullptr, &report);
+  return purlin_graph_cluster(solver.get(), queue.get(), w.get(), assignment, start_count, target.get(), nullptr,
+                              &report);
 }
 
 }  // namespace detail
 
 /// Labels, 0 to `count` - 1, of the vertices into `labels`: also where the call throws `PURLIN_ERROR_NO_CONVERGENCE`,
-/// if the last iterate has as many pairs, else -1. `starts` are those of k-means, of which the best stays; pivoted QR
-/// does not use them.
+/// if the last iterate has as many pairs, else -1. `start_count` is the number of starts of k-means, of which the best
+/// stays; pivoted QR does not use it.
 inline void cluster(session& solver, const matrix& w, std::vector<std::int64_t>& labels, info& report,
-                    std::int32_t assignment = PURLIN_GRAPH_LABELS_K_MEANS, std::int64_t starts = 10,
+                    std::int32_t assignment = PURLIN_GRAPH_LABELS_K_MEANS, std::int64_t start_count = 10,
                     const stream& queue = {}) {
-  solver.finish(w, detail::cluster(solver, w, labels, report, assignment, starts, queue));
+  solver.finish(w, detail::cluster(solver, w, labels, report, assignment, start_count, queue));
 }
 
 /// The same with options of its own.
 inline void cluster(const context& on, const matrix& w, std::vector<std::int64_t>& labels, info& report,
-                    const options& settings, std::int32_t assignment = PURLIN_GRAPH_LABELS_K_MEANS, std::int64_t starts = 10,
-                    const stream& queue = {}) {
+                    const options& settings, std::int32_t assignment = PURLIN_GRAPH_LABELS_K_MEANS,
+                    std::int64_t start_count = 10, const stream& queue = {}) {
   session solver(on, settings);
-  solver.finish(w, on, detail::cluster(solver, w, labels, report, assignment, starts, queue));
+  solver.finish(w, on, detail::cluster(solver, w, labels, report, assignment, start_count, queue));
 }
 
 /// Labels, 0 to `count` - 1, of the vertices.
 inline std::vector<std::int64_t> cluster(session& solver, const matrix& w,
-                                         std::int32_t assignment = PURLIN_GRAPH_LABELS_K_MEANS, std::int64_t starts = 10,
-                                         const stream& queue = {}) {
+                                         std::int32_t assignment = PURLIN_GRAPH_LABELS_K_MEANS,
+                                         std::int64_t start_count = 10, const stream& queue = {}) {
   std::vector<std::int64_t> labels;
   info report;
-  cluster(solver, w, labels, report, assignment, starts, queue);
+  cluster(solver, w, labels, report, assignment, start_count, queue);
   return labels;
 }
 
 /// The same with options of its own.
 inline std::vector<std::int64_t> cluster(const context& on, const matrix& w, const options& settings,
-                                         std::int32_t assignment = PURLIN_GRAPH_LABELS_K_MEANS, std::int64_t starts = 10,
-                                         const stream& queue = {}) {
+                                         std::int32_t assignment = PURLIN_GRAPH_LABELS_K_MEANS,
+                                         std::int64_t start_count = 10, const stream& queue = {}) {
   std::vector<std::int64_t> labels;
   info report;
-  cluster(on, w, labels, report, settings, assignment, starts, queue);
+  cluster(on, w, labels, report, settings, assignment, start_count, queue);
   return labels;
 }
 
-/// Labels of the rows of a dense matrix by k-means, the best of `starts`.
+/// Labels of the rows of a dense matrix by k-means, the best of `start_count`.
 inline std::vector<std::int64_t> k_means(const context& on, const matrix& points, std::int64_t clusters,
-                                         std::int64_t starts = 10, std::uint64_t seed = 0) {
+                                         std::int64_t start_count = 10, std::uint64_t seed = 0) {
   std::vector<std::int64_t> labels(purlin::detail::size(points.properties().rows));
   const tensor target = tensor::borrow(on, labels);
-  on.finish(purlin_graph_k_means(points.get(), clusters, starts, seed, target.get(), nullptr));
+  on.finish(purlin_graph_k_means(points.get(), clusters, start_count, seed, target.get(), nullptr));
   return labels;
 }
 
@@ -256,15 +257,15 @@ struct spectrum {
 
 namespace detail {
 
-inline purlin_status density(session& solver, const matrix& a, std::int64_t steps, std::int64_t vectors,
+inline purlin_status density(session& solver, const matrix& a, std::int64_t steps, std::int64_t vector_count,
                              spectrum& found, const stream& queue) {
-  found.points.assign(purlin::detail::size(steps, vectors), 0.0);
+  found.points.assign(purlin::detail::size(steps, vector_count), 0.0);
   found.weights.assign(found.points.size(), 0.0);
   const tensor points = borrow(solver, found.points);
   const tensor weights = borrow(solver, found.weights);
   std::int64_t count = 0;
-  const purlin_status status = purlin_graph_density(solver.get(), queue.get(), a.get(), steps, vectors, points.get(),
-                                                    weights.get(), &count);
+  const purlin_status status = purlin_graph_density(solver.get(), queue.get(), a.get(), steps, vector_count,
+                                                    points.get(), weights.get(), &count);
   found.points.resize(purlin::detail::size(count));
   found.weights.resize(purlin::detail::size(count));
   return status;
@@ -272,21 +273,21 @@ inline purlin_status density(session& solver, const matrix& a, std::int64_t step
 
 }  // namespace detail
 
-/// The density of the spectrum of the operator that the options make of `a`, by `vectors` random vectors, `steps`
+/// The density of the spectrum of the operator that the options make of `a`, by `vector_count` random vectors, `steps`
 /// points each.
-inline spectrum density(session& solver, const matrix& a, std::int64_t steps = 50, std::int64_t vectors = 10,
+inline spectrum density(session& solver, const matrix& a, std::int64_t steps = 50, std::int64_t vector_count = 10,
                         const stream& queue = {}) {
   spectrum found;
-  solver.finish(a, detail::density(solver, a, steps, vectors, found, queue));
+  solver.finish(a, detail::density(solver, a, steps, vector_count, found, queue));
   return found;
 }
 
 /// The same with options of its own.
-inline spectrum density(const context& on, const matrix& a, std::int64_t steps = 50, std::int64_t vectors = 10,
+inline spectrum density(const context& on, const matrix& a, std::int64_t steps = 50, std::int64_t vector_count = 10,
                         const options& settings = {}, const stream& queue = {}) {
   spectrum found;
   session solver(on, settings);
-  solver.finish(a, on, detail::density(solver, a, steps, vectors, found, queue));
+  solver.finish(a, on, detail::density(solver, a, steps, vector_count, found, queue));
   return found;
 }
 

@@ -87,16 +87,16 @@ pub unsafe extern "C" fn purlin_graph_embed(
 /// Clusters of a graph, from an embedding: as many as `count` of the solver's options. It costs purlin_graph_embed,
 /// and purlin_graph_k_means or purlin_graph_pivoted_qr.
 ///
-/// @param      lanczos     the solver: `count` of its options is the number of clusters, `which` SMALLEST or the default, `kind`
-///                         and `shift` are not to be set; k-means has the same seed.
-/// @param      stream      NULL for the context's own; the call begins after its work, and is complete on return.
-/// @param      graph       as for purlin_graph_embed.
-/// @param      assignment  PURLIN_GRAPH_LABELS_K_MEANS or PURLIN_GRAPH_LABELS_PIVOTED_QR.
-/// @param      starts      starts of k-means, of which the best stays, at least 1; 10 is usual. Not used by pivoted QR, which
-///                         has none.
-/// @param      labels      n elements of PURLIN_I64 on the host: the cluster of each vertex, 0 to k - 1.
-/// @param[out] inertia     sum of the squared distances of the coordinates from their centres; may be NULL.
-/// @param[out] info        report of the eigensolver; may be NULL.
+/// @param      lanczos      the solver: `count` of its options is the number of clusters, `which` SMALLEST or the
+///                          default, `kind` and `shift` are not to be set; k-means has the same seed.
+/// @param      stream       NULL for the context's own; the call begins after its work, and is complete on return.
+/// @param      graph        as for purlin_graph_embed.
+/// @param      assignment   PURLIN_GRAPH_LABELS_K_MEANS or PURLIN_GRAPH_LABELS_PIVOTED_QR.
+/// @param      start_count  starts of k-means, of which the best stays, at least 1; 10 is usual. Not used by pivoted
+///                          QR, which has none.
+/// @param      labels       n elements of PURLIN_I64 on the host: the cluster of each vertex, 0 to k - 1.
+/// @param[out] inertia      sum of the squared distances of the coordinates from their centres; may be NULL.
+/// @param[out] info         report of the eigensolver; may be NULL.
 /// @return as purlin_lanczos_solve; after `PURLIN_ERROR_NO_CONVERGENCE` the labels are those of the last iterate, if that
 /// has k pairs, and as they were if not.
 ///
@@ -109,7 +109,7 @@ pub unsafe extern "C" fn purlin_graph_cluster(
     stream: *const purlin_stream,
     graph: *const purlin_matrix,
     assignment: i32,
-    starts: i64,
+    start_count: i64,
     labels: *mut purlin_tensor,
     inertia: *mut f64,
     info: *mut purlin_lanczos_info,
@@ -120,7 +120,7 @@ pub unsafe extern "C" fn purlin_graph_cluster(
         let graph = alive("graph", graph)?;
         let assignment = Assignment::from_code("assignment", assignment)?;
         // As an array's length where there is no array, the number is not looked at where there are no starts.
-        let starts = if assignment == Assignment::KMeans { at_least_one("starts", starts)? } else { 1 };
+        let start_count = if assignment == Assignment::KMeans { at_least_one("start_count", start_count)? } else { 1 };
         let mut labels = tensor::output("labels", labels)?;
         // SAFETY: the caller promises NULL or a place for the number.
         let inertia = unsafe { super::pointer::output_or_null("inertia", inertia) }?;
@@ -128,7 +128,7 @@ pub unsafe extern "C" fn purlin_graph_cluster(
         unsafe { options::check("info", info) }?;
         overlap::check(&stored("graph", &graph), &[Range::of("labels", &labels)])?;
         let (found, from) =
-            object.run(|report| calls::clusters(&lanczos, &graph, assignment, starts, &mut labels, report))?;
+            object.run(|report| calls::clusters(&lanczos, &graph, assignment, start_count, &mut labels, report))?;
         put_number(inertia, found);
         // SAFETY: the caller promises NULL or an initialized struct.
         unsafe { write_and_check(info, &from, lanczos.problem().options.count) }
@@ -150,14 +150,14 @@ fn put_number(place: Option<&mut f64>, value: Option<f64>) {
 }
 
 /// k-means by Lloyd's iteration from the starts of k-means++ (Arthur and Vassilvitskii, SODA 2007), the best of
-/// `starts`. O(starts n k dims) a round. The same seed gives the same labels for any number of threads.
+/// `start_count`. O(start_count n k dims) a round. The same seed gives the same labels for any number of threads.
 ///
-/// @param      points    dense, n x dims, PURLIN_F64 or PURLIN_F32 (computed with in F64), any order, on the host.
-/// @param      clusters  number of clusters k, 1 to n.
-/// @param      starts    at least 1.
-/// @param      seed      of the starts.
-/// @param      labels    n elements of PURLIN_I64 on the host: the cluster of each point, 0 to k - 1.
-/// @param[out] inertia   sum of the squared distances from the centres; may be NULL.
+/// @param      points       dense, n x dims, PURLIN_F64 or PURLIN_F32 (computed with in F64), any order, on the host.
+/// @param      clusters     number of clusters k, 1 to n.
+/// @param      start_count  at least 1.
+/// @param      seed         of the starts.
+/// @param      labels       n elements of PURLIN_I64 on the host: the cluster of each point, 0 to k - 1.
+/// @param[out] inertia      sum of the squared distances from the centres; may be NULL.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (sizes, types, numbers that
 /// are not finite), `PURLIN_ERROR_NUMERICAL` (a sum of squared distances that overflows, numbers that are too far apart for one
 /// unit), `PURLIN_ERROR_NOT_SUPPORTED` (another storage, device memory), `PURLIN_ERROR_CANCELLED`, `PURLIN_ERROR_BUSY`,
@@ -170,19 +170,20 @@ fn put_number(place: Option<&mut f64>, value: Option<f64>) {
 pub unsafe extern "C" fn purlin_graph_k_means(
     points: *const purlin_matrix,
     clusters: i64,
-    starts: i64,
+    start_count: i64,
     seed: u64,
     labels: *mut purlin_tensor,
     inertia: *mut f64,
 ) -> purlin_status {
     guard::run(|| {
-        let (clusters, starts) = (shape::size("clusters", clusters, 1)?, at_least_one("starts", starts)?);
+        let (clusters, start_count) =
+            (shape::size("clusters", clusters, 1)?, at_least_one("start_count", start_count)?);
         // SAFETY: the caller promises NULL or a place for the number.
         let inertia = unsafe { super::pointer::output_or_null("inertia", inertia) }?;
         let points = alive("points", points)?;
         let mut labels = tensor::output("labels", labels)?;
         overlap::check(&stored("points", &points), &[Range::of("labels", &labels)])?;
-        let found = calls::label(&points, Labelling::KMeans { clusters, starts, seed }, &mut labels)?;
+        let found = calls::label(&points, Labelling::KMeans { clusters, start_count, seed }, &mut labels)?;
         put_number(inertia, Some(found));
         Ok(())
     })
@@ -312,18 +313,21 @@ pub unsafe extern "C" fn purlin_graph_bisect(
 
 /// The density of a spectrum, by Lanczos recurrences from random vectors (Lin, Saad and Yang, SIAM Review 58, 2016):
 /// points and weights, which sum to 1, of a quadrature. The sum of f(point) weight is about trace(f(A)) / n; its error
-/// falls with the root of `vectors`. A step of a vector takes one product and O(n) operations, and a vector
+/// falls with the root of `vector_count`. A step of a vector takes one product and O(n) operations, and a vector
 /// O(steps^2).
 ///
-/// @param      lanczos  the solver, on one context; `kind`, `shift`, `ordering`, `check_symmetry`, `seed` and `progress` of its
-///                      options are used; others, but for `count`, are refused where they are set.
-/// @param      stream   NULL for the context's own; the call begins after its work, and is complete on return.
-/// @param      a        as for purlin_lanczos_solve.
-/// @param      steps    points of a vector, at least 1.
-/// @param      vectors  at least 1.
-/// @param      points   vectors * steps elements of PURLIN_F64 on the host, ascending for each vector, one after another.
-/// @param      weights  as many elements of PURLIN_F64 on the host.
-/// @param[out] count    points found: fewer where a space is invariant; the rest of `points` and `weights` is as it was.
+/// @param      lanczos       the solver, on one context; `kind`, `shift`, `ordering`, `check_symmetry`, `seed` and
+///                           `progress` of its options are used; others, but for `count`, are refused where they are
+///                           set.
+/// @param      stream        NULL for the context's own; the call begins after its work, and is complete on return.
+/// @param      a             as for purlin_lanczos_solve.
+/// @param      steps         points of a vector, at least 1.
+/// @param      vector_count  at least 1.
+/// @param      points        vector_count * steps elements of PURLIN_F64 on the host, ascending for each vector, one
+///                           after another.
+/// @param      weights       as many elements of PURLIN_F64 on the host.
+/// @param[out] count         points found: fewer where a space is invariant; the rest of `points` and `weights` is as
+///                           it was.
 /// @return as purlin_lanczos_solve, but for NO_CONVERGENCE.
 ///
 /// # Safety
@@ -335,7 +339,7 @@ pub unsafe extern "C" fn purlin_graph_density(
     stream: *const purlin_stream,
     a: *const purlin_matrix,
     steps: i64,
-    vectors: i64,
+    vector_count: i64,
     points: *mut purlin_tensor,
     weights: *mut purlin_tensor,
     count: *mut i64,
@@ -349,11 +353,11 @@ pub unsafe extern "C" fn purlin_graph_density(
         // SAFETY: the caller promises NULL or a place for the number.
         let target = unsafe { super::pointer::output("count", count) }?;
         let steps = shape::size("steps", steps, 1)?;
-        let vectors = at_least_one("vectors", vectors)?;
+        let vector_count = at_least_one("vector_count", vector_count)?;
         let outputs = [Range::of("points", &points), Range::of("weights", &weights)];
         overlap::check(&stored("a", &a), &outputs)?;
-        let found =
-            object.run(|report| calls::density(&lanczos, &a, (steps, vectors), &mut points, &mut weights, report))?;
+        let found = object
+            .run(|report| calls::density(&lanczos, &a, (steps, vector_count), &mut points, &mut weights, report))?;
         *target = shape::to_i64(found);
         Ok(())
     })

@@ -79,15 +79,16 @@ pub fn clusters(
     lanczos: &Lanczos,
     graph: &Matrix,
     assignment: Assignment,
-    starts: u32,
+    start_count: u32,
     labels: &mut Tensor,
     report: Option<&ProgressFn<'_>>,
 ) -> Result<(Option<f64>, Info)> {
     lanczos.expect_own("graph", graph)?;
     let options = lanczos.problem().expect_of_graph()?;
     expect_labels("labels", labels, graph)?;
-    let (found, from) = embed::clusters(lanczos.group(), graph, options, assignment, starts, &lanczos.progress(report))
-        .map_err(|e| e.renamed("a", "graph"))?;
+    let (found, from) =
+        embed::clusters(lanczos.group(), graph, options, assignment, start_count, &lanczos.progress(report))
+            .map_err(|e| e.renamed("a", "graph"))?;
     let info = lanczos.record(from.info);
     let Some(found) = found else { return Ok((None, info)) };
     labels.set_indices("labels", &found.labels)?;
@@ -123,8 +124,8 @@ pub fn fiedler(
     Ok((Some(found.value), info))
 }
 
-/// [`density::density`] of the operator of `a` into `points` and `weights`, vectors * steps numbers in F64 on the host.
-/// Returns the number of points.
+/// [`density::density`] of the operator of `a` into `points` and `weights`, vector_count * steps numbers in F64 on the
+/// host. Returns the number of points.
 ///
 /// # Errors
 /// As [`density::density`]; [`Error::InvalidArgument`] for several contexts, for options that the recurrence does not use,
@@ -132,7 +133,7 @@ pub fn fiedler(
 pub fn density(
     lanczos: &Lanczos,
     a: &Matrix,
-    (steps, vectors): (usize, u32),
+    (steps, vector_count): (usize, u32),
     points: &mut Tensor,
     weights: &mut Tensor,
     report: Option<&ProgressFn<'_>>,
@@ -141,14 +142,14 @@ pub fn density(
     let problem = lanczos.problem();
     problem.expect_recurrence()?;
     lanczos.expect_own("a", a)?;
-    let length = product("vectors", steps, vectors as usize)?;
+    let length = product("vector_count", steps, vector_count as usize)?;
     expect_output("points", points, a, length)?;
     expect_output("weights", weights, a, length)?;
     let (context, seed, progress) = (lanczos.context(), problem.options.seed, lanczos.progress(report));
     let begin = Instant::now();
     let (found, bytes) = with_scalar!(a.dtype(), "a", T => {
         let mut operator = problem.operator::<T>(context, a)?;
-        let found = density::density(context, &mut operator, steps, vectors, seed, &progress)?;
+        let found = density::density(context, &mut operator, steps, vector_count, seed, &progress)?;
         Ok((found, recurrence_memory(context, &operator)?))
     })?;
     // The points are Ritz values, none of which is beyond the norm.
@@ -168,7 +169,7 @@ pub enum Labelling {
         /// Number of clusters, at least 1.
         clusters: usize,
         /// Starts, of which the best is taken.
-        starts: u32,
+        start_count: u32,
         /// Seed of the random starts.
         seed: u64,
     },
@@ -187,7 +188,9 @@ pub fn label(points: &Matrix, labelling: Labelling, labels: &mut Tensor) -> Resu
     let numbers = with_real!(points.dtype(), "points", T => embed::widened(&dense.columns::<T>("points")?))?;
     let (context, n) = (points.context(), points.rows());
     let found = match labelling {
-        Labelling::KMeans { clusters, starts, seed } => cluster::k_means(context, &numbers, n, clusters, starts, seed)?,
+        Labelling::KMeans { clusters, start_count, seed } => {
+            cluster::k_means(context, &numbers, n, clusters, start_count, seed)?
+        }
         Labelling::PivotedQr => cluster::pivoted_qr(context, &numbers, n)?,
     };
     labels.set_indices("labels", &found.labels)?;

@@ -111,17 +111,24 @@ fn relative_squares(rows: &[f64], dims: usize, centres: &[f64], out: &mut [f64])
 }
 
 /// k-means by Lloyd's iteration from start centres of k-means++ (Arthur and Vassilvitskii, SODA 2007). The best of
-/// `starts` runs. `points` is n-by-dims, column-major. O(starts n k dims) a round. The same seed gives the same
-/// labels for any number of threads.
+/// `start_count` runs. `points` is n-by-dims, column-major. O(start_count n k dims) a round. The same seed gives the
+/// same labels for any number of threads.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for no points, numbers that are not finite, no clusters, more clusters than points, or no
 /// starts; [`Error::Numerical`] for squared distances whose sum overflows, and for points that differ by so little
 /// beside the largest number that one unit does not hold both; [`Error::Cancelled`] after [`Context::cancel`];
 /// [`Error::OutOfMemory`].
-pub fn k_means(context: &Context, points: &[f64], n: usize, clusters: usize, starts: u32, seed: u64) -> Result<Labels> {
+pub fn k_means(
+    context: &Context,
+    points: &[f64],
+    n: usize,
+    clusters: usize,
+    start_count: u32,
+    seed: u64,
+) -> Result<Labels> {
     let progress = Progress::new(context.cancel_epoch(), None);
-    k_means_until(context, points, n, (clusters, starts, seed), &progress)
+    k_means_until(context, points, n, (clusters, start_count, seed), &progress)
 }
 
 /// [`k_means`] with numbers of clusters and starts and a seed, cancelled by `progress`.
@@ -132,12 +139,12 @@ pub(super) fn k_means_until(
     context: &Context,
     points: &[f64],
     n: usize,
-    (clusters, starts, seed): (usize, u32, u64),
+    (clusters, start_count, seed): (usize, u32, u64),
     progress: &Progress<'_>,
 ) -> Result<Labels> {
     let dims = check(points, n, clusters)?;
-    if starts == 0 {
-        return Err(Error::invalid("starts", "is 0, at least 1 is needed"));
+    if start_count == 0 {
+        return Err(Error::invalid("start_count", "is 0, at least 1 is needed"));
     }
     // Charge the points by rows, distances, labels of the best and of the last run, and sums of every piece.
     let sums = n.div_ceil(PIECE).saturating_mul(clusters.saturating_mul(3 * dims + 1));
@@ -146,7 +153,7 @@ pub(super) fn k_means_until(
     let scale = unit(points);
     rows.iter_mut().for_each(|x| *x /= scale);
     let mut best: Option<(f64, Labels)> = None;
-    for start in 0..starts {
+    for start in 0..start_count {
         let mut centres = start_centres(&rows, dims, clusters, seed, start, progress)?;
         let mut found = lloyd(context, &rows, dims, &mut centres, progress)?;
         let root = match found.inertia {

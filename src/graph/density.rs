@@ -87,9 +87,9 @@ fn expect_finite(points: &[f64], weights: &[f64]) -> Result<()> {
     Ok(())
 }
 
-/// Gauss quadrature of the spectral measures of `vectors` random vectors, with `steps` points each. The error of a
-/// trace decreases with the square root of `vectors`. For each vector, polynomials of degree up to 2 `steps` - 1 are
-/// integrated exactly.
+/// Gauss quadrature of the spectral measures of `vector_count` random vectors, with `steps` points each. The error of a
+/// trace decreases with the square root of `vector_count`. For each vector, polynomials of degree up to 2 `steps` - 1
+/// are integrated exactly.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for no vectors or steps; else as [`tridiagonalize`](crate::lanczos::solve::tridiagonalize).
@@ -97,23 +97,23 @@ pub fn density<T: Scalar>(
     context: &Arc<Context>,
     operator: &mut Symmetric<'_, T>,
     steps: usize,
-    vectors: u32,
+    vector_count: u32,
     seed: u64,
     progress: &Progress<'_>,
 ) -> Result<Density> {
-    if vectors == 0 {
-        return Err(Error::invalid("vectors", "is 0, at least 1 is needed"));
+    if vector_count == 0 {
+        return Err(Error::invalid("vector_count", "is 0, at least 1 is needed"));
     }
     let (mut points, mut weights) = (Vec::new(), Vec::new());
-    for vector in 0..vectors {
+    for vector in 0..vector_count {
         let given = (seed.wrapping_add(u64::from(vector)), None);
-        let at = (vector as usize, vectors as usize);
+        let at = (vector as usize, vector_count as usize);
         let of = tridiagonalize_within(context, operator, steps, given, at, progress)?;
         let m = of.alpha.len();
         let found = ends(&of.alpha, &of.beta[..m - 1], &mut || progress.check())?;
         for (value, first) in found.values.into_iter().zip(found.first) {
             alloc::push("density of a spectrum", &mut points, value)?;
-            alloc::push("density of a spectrum", &mut weights, first * first / f64::from(vectors))?;
+            alloc::push("density of a spectrum", &mut weights, first * first / f64::from(vector_count))?;
         }
     }
     Ok(Density { points, weights })

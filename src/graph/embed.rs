@@ -112,7 +112,7 @@ pub(super) fn widened<T: Scalar>(numbers: &[T]) -> Result<Vec<f64>> {
 }
 
 /// Clusters of a graph from an embedding; their number is `options.count`. There are none if the solve found fewer pairs.
-/// `starts` is an argument of [`k_means`](super::cluster::k_means), whose seed is that of `options`.
+/// `start_count` is an argument of [`k_means`](super::cluster::k_means), whose seed is that of `options`.
 ///
 /// # Errors
 /// As [`embed`], [`k_means`](super::cluster::k_means) and
@@ -122,7 +122,7 @@ pub fn clusters(
     graph: &Matrix,
     options: &Options,
     assignment: Assignment,
-    starts: u32,
+    start_count: u32,
     progress: &Progress<'_>,
 ) -> Result<(Option<Labels>, Embedding)> {
     let scaling = if assignment == Assignment::KMeans { Scaling::UnitRows } else { Scaling::None };
@@ -133,7 +133,7 @@ pub fn clusters(
     }
     let labels = match assignment {
         Assignment::KMeans => {
-            let settings = (options.count, starts, options.seed);
+            let settings = (options.count, start_count, options.seed);
             k_means_until(graph.context(), &found.coordinates, n, settings, progress)?
         }
         Assignment::PivotedQr => pivoted_qr_until(graph.context(), &found.coordinates, n, progress)?,

@@ -382,7 +382,7 @@ fn bad_points_are_refused() {
     assert_eq!(wrong(&[1.0, 2.0, 3.0], 2, 1, 1), "points: has 3 elements for 2 points");
     assert_eq!(wrong(&[1.0, 2.0], 2, 3, 1), "clusters: is 3, outside 1 to n = 2");
     assert_eq!(wrong(&[1.0, f64::NAN], 2, 1, 1), "points: has NaN in row 1, column 0 (from 0)");
-    assert_eq!(wrong(&[1.0, 2.0], 2, 1, 0), "starts: is 0, at least 1 is needed");
+    assert_eq!(wrong(&[1.0, 2.0], 2, 1, 0), "start_count: is 0, at least 1 is needed");
     assert_eq!(k_means(&c, &[5.0, 5.0, 5.0], 3, 2, 2, 0).unwrap().inertia, 0.0);
     assert!(pivoted_qr(&c, &[0.0, 0.0], 2).is_err());
 }

@@ -101,8 +101,8 @@ static void applications(void) {
     for (i = 1; i < N; i++) CHECK((label[i] == label[0]) == (i < 40));
   }
   BAD_ARGUMENT("assignment: is 2", purlin_graph_cluster(two, NULL, a, 2, 10, tl, NULL, NULL));
-  BAD_ARGUMENT("starts: is 0", purlin_graph_cluster(two, NULL, a, PURLIN_GRAPH_LABELS_K_MEANS, 0, tl, NULL, NULL));
-  BAD_ARGUMENT("starts: is 0", purlin_graph_k_means(mc, 2, 0, 0, tl, NULL));
+  BAD_ARGUMENT("start_count: is 0", purlin_graph_cluster(two, NULL, a, PURLIN_GRAPH_LABELS_K_MEANS, 0, tl, NULL, NULL));
+  BAD_ARGUMENT("start_count: is 0", purlin_graph_k_means(mc, 2, 0, 0, tl, NULL));
   OK(purlin_graph_cluster(two, NULL, a, PURLIN_GRAPH_LABELS_PIVOTED_QR, 0, tl, NULL, NULL));
   BAD_ARGUMENT("clusters: is 81, outside 1 to n = 80", purlin_graph_k_means(mc, 81, 1, 0, tl, NULL));
   BAD_ARGUMENT("scaling: is 3", purlin_graph_embed(two, NULL, a, 3, mc, NULL, NULL));
@@ -124,7 +124,7 @@ static void applications(void) {
   }
   CHECK(near(total, 1, 1e-12) && fabs(mean - 162.0 / 80) < 0.5);
   BAD_ARGUMENT("points: has dimensions [60], [80] are needed", purlin_graph_density(laplacian, NULL, a, 20, 4, tp, tq, &count));
-  BAD_ARGUMENT("vectors: is 0", purlin_graph_density(laplacian, NULL, a, 20, 0, tp, tq, &count));
+  BAD_ARGUMENT("vector_count: is 0", purlin_graph_density(laplacian, NULL, a, 20, 0, tp, tq, &count));
   OK(purlin_tensor_destroy(tq));
   OK(purlin_tensor_destroy(tp));
 

@@ -250,7 +250,7 @@ contains
     call expect(all(wide == labels), 'components of 64 bits')
     call purlin_graph_component(w, part, 2)
     call purlin_graph_component(w, part)
-    call purlin_graph_cluster(context, w, 2, labels, starts=5)
+    call purlin_graph_cluster(context, w, 2, labels, start_count=5)
     call expect(labels(1) == labels(3) .and. labels(4) == labels(6) .and. labels(1) /= labels(4), 'cluster')
     call unfinished()
     points(:, 1) = [0.0, 0.1, 0.2, 5.0, 5.1, 5.2]

@@ -471,12 +471,12 @@ contains
       call purlin_graph_cluster(context, w, 2_c_int64_t, labels, how)
       call check(apart(labels) .and. minval(labels) == 1 .and. maxval(labels) == 2, 'clusters')
     end do
-    call purlin_graph_cluster(context, w, 2_c_int64_t, labels, PURLIN_GRAPH_LABELS_PIVOTED_QR, starts=10_c_int64_t, &
-      stat=stat, errmsg=message)
-    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(message, 'starts: is set') == 1 .and. &
+    call purlin_graph_cluster(context, w, 2_c_int64_t, labels, PURLIN_GRAPH_LABELS_PIVOTED_QR, &
+      start_count=10_c_int64_t, stat=stat, errmsg=message)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(message, 'start_count: is set') == 1 .and. &
       apart(labels), 'starts that there are not')
-    call purlin_graph_cluster(context, w, 2_c_int64_t, labels, starts=0_c_int64_t, stat=stat, errmsg=message)
-    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(message, 'starts: is 0') == 1, 'no starts')
+    call purlin_graph_cluster(context, w, 2_c_int64_t, labels, start_count=0_c_int64_t, stat=stat, errmsg=message)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT .and. index(message, 'start_count: is 0') == 1, 'no starts')
     call purlin_graph_embed(context, w, coordinates, values)
     call check(abs(values(1)) < 1e-12 .and. values(2) > 0, 'an embedding')
     call purlin_graph_pivoted_qr(context, coordinates, labels)

@@ -72,7 +72,7 @@ def adjoint(rng: np.random.Generator, bench: Bench) -> None:
             ritz = np.linalg.eigvalsh(np.diag(alpha) + np.diag(beta[: steps - 1], 1) + np.diag(beta[: steps - 1], -1))
             error = max(0.0, float(ritz[-1] - exact[-1]), float(exact[0] - ritz[0]))
         else:
-            points = np.asarray(purlin.graph.density(given, vectors=2, steps=min(len(dense), 12), **options)[0])
+            points = np.asarray(purlin.graph.density(given, vector_count=2, steps=min(len(dense), 12), **options)[0])
             error = max(0.0, float(points.max() - exact[-1]), float(exact[0] - points.min()))
     except purlin.InternalError as error_:
         raise Finding(f"{label}: internal error {error_}") from error_

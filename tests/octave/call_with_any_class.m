@@ -110,7 +110,7 @@ function calls = valid_calls()
     'graph_density_trace', @purlin.graph_density_trace, {3, [1 2], [.5 .5], @(x) x}
     'graph_embed', @purlin.graph_embed, {W, 2, 'seed', 1}
     'graph_fiedler', @purlin.graph_fiedler, {W, 'normalized', true}
-    'graph_k_means', @purlin.graph_k_means, {A, 2, 'starts', 3}
+    'graph_k_means', @purlin.graph_k_means, {A, 2, 'start_count', 3}
     'graph_of_image', @purlin.graph_of_image, {A, 'radius', 1}
     'graph_operator_of_image', @purlin.graph_operator_of_image, {A, 'radius', 1}
     'graph_pivoted_qr', @purlin.graph_pivoted_qr, {A(:, 1:2)}

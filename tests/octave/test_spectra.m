@@ -116,8 +116,9 @@ function test_spectra(golden)
   check(together(purlin.graph_bisect(W, v, 'median'), truth), 'halves');
   check(together(purlin.graph_cluster(W, 2), truth), 'clusters');
   check(together(purlin.graph_cluster(W, 2, 'assignment', 'pivoted_qr'), truth), 'clusters by pivoted QR');
-  check_error('purlin:invalidArgument', 'starts: is set', @() purlin.graph_cluster(W, 2, 'assignment', 'pivoted_qr', 'starts', 10));
-  check_error('purlin:invalidArgument', 'starts: is 0', @() purlin.graph_cluster(W, 2, 'starts', 0));
+  check_error('purlin:invalidArgument', 'start_count: is set', ...
+              @() purlin.graph_cluster(W, 2, 'assignment', 'pivoted_qr', 'start_count', 10));
+  check_error('purlin:invalidArgument', 'start_count: is 0', @() purlin.graph_cluster(W, 2, 'start_count', 0));
   [coordinates, values] = purlin.graph_embed(W, 2, 'scaling', 'unit_rows');
   check(abs(values(1)) < 1e-12 && max(abs(sum(coordinates.^2, 2) - 1)) < 1e-12, 'an embedding');
   [labels, count] = purlin.graph_components(blkdiag(W, W));

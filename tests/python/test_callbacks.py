@@ -261,13 +261,13 @@ def test_ctrl_c_ends_a_call_without_a_progress_function(cpu: purlin.Context, int
     points = np.random.default_rng(4).random((20000, 30))
     threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
-        graph.k_means(points, 6, starts=100_000, context=cpu)
+        graph.k_means(points, 6, start_count=100_000, context=cpu)
     assert interrupts == ["SIGINT"]
     with pytest.raises(purlin.InvalidArgument, match="clusters"):
         graph.k_means(points, 0, context=cpu)
     with pytest.raises(purlin.Cancelled):
         threading.Timer(0.3, cpu.cancel).start()
-        graph.k_means(points, 6, starts=100_000, context=cpu)
+        graph.k_means(points, 6, start_count=100_000, context=cpu)
 
 
 def test_a_call_of_another_thread_leaves_the_handler_and_its_exception_there(

@@ -37,13 +37,13 @@ def test_clusters(cpu: purlin.Context, how: Any) -> None:
 def test_starts_are_those_of_k_means(cpu: purlin.Context) -> None:
     w, truth = three_cliques(cpu)
     for starts in (1, 10):
-        assert same_groups(graph.cluster(w, 3, starts=starts).labels, truth)
+        assert same_groups(graph.cluster(w, 3, start_count=starts).labels, truth)
     for given in (1, 10, 50):
-        with pytest.raises(ValueError, match="^starts: is set, pivoted QR has none"):
-            graph.cluster(w, 3, "pivoted_qr", starts=given)
+        with pytest.raises(ValueError, match="^start_count: is set, pivoted QR has none"):
+            graph.cluster(w, 3, "pivoted_qr", start_count=given)
     points = graph.embed(w, 3).coordinates
-    for call in (lambda: graph.cluster(w, 3, starts=0), lambda: graph.k_means(points, 3, starts=0)):
-        with pytest.raises(purlin.InvalidArgument, match="^starts: is 0, outside 1"):
+    for call in (lambda: graph.cluster(w, 3, start_count=0), lambda: graph.k_means(points, 3, start_count=0)):
+        with pytest.raises(purlin.InvalidArgument, match="^start_count: is 0, outside 1"):
             call()
 
 

@@ -5,7 +5,7 @@ function [labels, inertia, info] = graph_cluster(W, k, varargin)
 %   centres, and a report of the solve. Names are those of purlin.lanczos but 'kind', 'shift', 'ordering', 'known', 'start',
 %   'solve', 'dtype' and 'check_symmetry', and
 %     'assignment'  'k_means' or 'pivoted_qr'
-%     'starts'      of k-means, of which the best stays: 10. Pivoted QR has none and refuses them
+%     'start_count' number of starts of k-means, of which the best stays: 10. Pivoted QR has none and refuses them
 %   Where 'restarts' were not enough there is a warning, purlin:noConvergence, and labels are those of the last iterate,
 %   or 0 if fewer than K pairs were found (info.count).
 %
@@ -21,9 +21,9 @@ function [labels, inertia, info] = graph_cluster(W, k, varargin)
 %     labels = purlin.graph_cluster(W, 3, 'seed', 1);
   purlin.internal.at_least(nargin, 2, 'graph_cluster');
   purlin.internal.whole(k, 'k', 1);
-  opts = purlin.internal.lanczos_options(varargin, {'assignment', 'starts', 'devices'}, {'shift'});
-  if isfield(opts, 'starts') && isfield(opts, 'assignment') && strcmp(opts.assignment, 'pivoted_qr')
-    error('purlin:invalidArgument', 'starts: is set, pivoted QR has none');
+  opts = purlin.internal.lanczos_options(varargin, {'assignment', 'start_count', 'devices'}, {'shift'});
+  if isfield(opts, 'start_count') && isfield(opts, 'assignment') && strcmp(opts.assignment, 'pivoted_qr')
+    error('purlin:invalidArgument', 'start_count: is set, pivoted QR has none');
   end
   [labels, inertia, info] = purlin_mex('graph_cluster', purlin.internal.symmetric_matrix(W, 'W'), k, opts);
   purlin.internal.solved(info, 'graph_cluster');

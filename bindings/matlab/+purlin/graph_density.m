@@ -1,8 +1,8 @@
-function [points, weights] = graph_density(A, steps, vectors, varargin)
+function [points, weights] = graph_density(A, steps, vector_count, varargin)
 %GRAPH_DENSITY  The density of a spectrum, by Lanczos recurrences from random vectors.
-%   [points, weights] = purlin.graph_density(A, steps, vectors) has weights that sum to 1: sum(weights .* f(points)) is about
-%   trace(f(A)) / n. STEPS points for each of VECTORS random vectors.
-%   purlin.graph_density(A, steps, vectors, name, value, ...) takes 'kind', 'shift', 'seed' and 'progress' of
+%   [points, weights] = purlin.graph_density(A, steps, vector_count) has weights that sum to 1:
+%   sum(weights .* f(points)) is about trace(f(A)) / n. STEPS points for each of VECTOR_COUNT random vectors.
+%   purlin.graph_density(A, steps, vector_count, name, value, ...) takes 'kind', 'shift', 'seed' and 'progress' of
 %   purlin.lanczos.
 %
 %   Errors: as purlin.lanczos.
@@ -16,7 +16,7 @@ function [points, weights] = graph_density(A, steps, vectors, varargin)
   purlin.internal.at_least(nargin, 3, 'graph_density');
   opts = purlin.internal.options({'kind', 'shift', 'seed', 'progress'}, varargin);
   matrix = purlin.internal.operand(A, opts);
-  [points, weights, count] = purlin_mex('graph_density', matrix, steps, vectors, opts);
+  [points, weights, count] = purlin_mex('graph_density', matrix, steps, vector_count, opts);
   points = points(1:count);
   weights = weights(1:count);
 end

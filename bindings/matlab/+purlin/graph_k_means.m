@@ -2,7 +2,7 @@ function [labels, inertia] = graph_k_means(points, k, varargin)
 %GRAPH_K_MEANS  Clusters of the rows of a full matrix, by k-means++ and Lloyd's iteration.
 %   labels = purlin.graph_k_means(points, k) has a number from 1 to K for each row.
 %   [labels, inertia] = purlin.graph_k_means(points, k, name, value, ...) also has the sum of squared distances from the centres.
-%   Names: 'starts', of which the best stays: 10, and 'seed'.
+%   Names: 'start_count', the number of starts of which the best stays: 10, and 'seed'.
 %
 %   Errors: purlin:invalidArgument, purlin:outOfMemory.
 %
@@ -16,12 +16,12 @@ function [labels, inertia] = graph_k_means(points, k, varargin)
 %     labels = purlin.graph_k_means(purlin.graph_embed(W, 3, 'scaling', 'unit_rows'), 3);
   purlin.internal.at_least(nargin, 2, 'graph_k_means');
   purlin.internal.whole(k, 'k', 1);
-  opts = purlin.internal.options({'starts', 'seed'}, varargin);
-  if ~isfield(opts, 'starts')
-    opts.starts = 10;
+  opts = purlin.internal.options({'start_count', 'seed'}, varargin);
+  if ~isfield(opts, 'start_count')
+    opts.start_count = 10;
   end
   if ~isfield(opts, 'seed')
     opts.seed = 0;
   end
-  [labels, inertia] = purlin_mex('graph_k_means', purlin.internal.matrix(purlin.internal.real_class(points, 'points'), 'points'), k, opts.starts, opts.seed);
+  [labels, inertia] = purlin_mex('graph_k_means', purlin.internal.matrix(purlin.internal.real_class(points, 'points'), 'points'), k, opts.start_count, opts.seed);
 end

@@ -52,7 +52,7 @@ static void embed(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
 /* [labels, inertia, info] = graph_cluster(W, k, options) */
 static void cluster(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_matrix *graph = matrix_of("W", prhs[0]);
-  int64_t n = vertices_of(graph), k = integer_argument("k", prhs[1], 1, n > 0 ? n : 1), starts = 10;
+  int64_t n = vertices_of(graph), k = integer_argument("k", prhs[1], 1, n > 0 ? n : 1), start_count = 10;
   purlin_lanczos_info info = fresh_lanczos_info();
   int32_t assignment = PURLIN_GRAPH_LABELS_K_MEANS;
   double inertia = mxGetNaN();
@@ -60,10 +60,11 @@ static void cluster(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) 
   watch w;
   purlin_lanczos_options o = lanczos_options_of(prhs[2], k, &w);
   read_choice(prhs[2], "assignment", labellings, &assignment);
-  read_int64(prhs[2], "starts", &starts);
+  read_int64(prhs[2], "start_count", &start_count);
   /* Where fewer pairs than clusters were found the outputs stay as they are: no labels. */
   for (int64_t i = 0; i < n; i++) l.space[i] = -1;
-  check_lanczos(&w, purlin_graph_cluster(solver_of(&o), NULL, graph, assignment, starts, l.tensor, &inertia, &info));
+  check_lanczos(&w, purlin_graph_cluster(solver_of(&o), NULL, graph, assignment, start_count, l.tensor, &inertia,
+                                         &info));
   plhs[0] = finish_labels(&l);
   if (nlhs > 1) plhs[1] = mxCreateDoubleScalar(inertia);
   if (nlhs > 2) plhs[2] = lanczos_report(&info);
@@ -118,18 +119,19 @@ static purlin_status run_density(void *a[]) {
   return purlin_graph_density(a[0], NULL, a[1], *(int64_t *)a[2], *(int64_t *)a[3], a[4], a[5], a[6]);
 }
 
-/* [points, weights, count] = graph_density(A, steps, vectors, options): the first `count` of the columns */
+/* [points, weights, count] = graph_density(A, steps, vector_count, options): the first `count` of the columns */
 static void density(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_matrix *a = matrix_of("A", prhs[0]);
   int64_t steps = integer_argument("steps", prhs[1], 1, 1 << 20);
-  int64_t vectors = integer_argument("vectors", prhs[2], 1, 1 << 20), count = 0;
+  int64_t vector_count = integer_argument("vector_count", prhs[2], 1, 1 << 20), count = 0;
   purlin_tensor *points = NULL, *weights = NULL;
   watch w;
   purlin_lanczos_options o = lanczos_options_of(prhs[3], 1, &w);
   if (nlhs < 3) fail("internal", "graph_density: has 3 results");
-  plhs[0] = new_column(PURLIN_F64, steps * vectors, &points);
-  plhs[1] = new_column(PURLIN_F64, steps * vectors, &weights);
-  check_watched(&w, call_library(&w, run_density, (void *[]){solver_of(&o), a, &steps, &vectors, points, weights, &count}));
+  plhs[0] = new_column(PURLIN_F64, steps * vector_count, &points);
+  plhs[1] = new_column(PURLIN_F64, steps * vector_count, &weights);
+  check_watched(&w, call_library(&w, run_density, (void *[]){solver_of(&o), a, &steps, &vector_count, points, weights,
+                                                            &count}));
   plhs[2] = mxCreateDoubleScalar((double)count);
   (void)nrhs;
 }
@@ -162,15 +164,15 @@ static void component(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]
   (void)nrhs;
 }
 
-/* [labels, inertia] = graph_k_means(points, k, starts, seed) */
+/* [labels, inertia] = graph_k_means(points, k, start_count, seed) */
 static void k_means(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   purlin_matrix *points = matrix_of("points", prhs[0]);
   int64_t n = vertices_of(points);
   labels l = new_labels(n);
   double inertia = 0;
   check(purlin_graph_k_means(points, integer_argument("k", prhs[1], 1, n > 0 ? n : 1),
-                             integer_argument("starts", prhs[2], 1, 1 << 20), seed_argument("seed", prhs[3]), l.tensor,
-                             &inertia));
+                             integer_argument("start_count", prhs[2], 1, 1 << 20), seed_argument("seed", prhs[3]),
+                             l.tensor, &inertia));
   plhs[0] = finish_labels(&l);
   if (nlhs > 1) plhs[1] = mxCreateDoubleScalar(inertia);
   (void)nrhs;
@@ -204,13 +206,13 @@ static void histogram(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]
 const command graph_commands[] = {
   {"graph_embed", "W k options", embed},
   {"graph_cluster", "W k options", cluster},
-  {"graph_k_means", "points k starts seed", k_means},
+  {"graph_k_means", "points k start_count seed", k_means},
   {"graph_pivoted_qr", "points", pivoted_qr},
   {"graph_fiedler", "W normalized options", fiedler},
   {"graph_bisect", "W vector method", bisect},
   {"graph_components", "W", components},
   {"graph_component", "W which", component},
-  {"graph_density", "A steps vectors options", density},
+  {"graph_density", "A steps vector_count options", density},
   {"graph_density_histogram", "points weights from to bins", histogram},
   {"graph_of_image", "image radius intensity distance floor", of_image},
   {NULL, NULL, NULL},

@@ -202,24 +202,24 @@ def cluster(
     clusters: int | None = None,
     assignment: Literal["k_means", "pivoted_qr"] = "k_means",
     *,
-    starts: int | None = None,
+    start_count: int | None = None,
     solver: Lanczos | None = None,
     progress: Progress | None = None,
     context: Context | None = None,
     stream: Stream | None = None,
     **options: Unpack[Options],
 ) -> Clusters:
-    """Spectral clusters: an embedding, and labels from it by k-means (the best of `starts`, 10) or column-pivoted QR, which
-    has no starts. Options or `solver`, and the error without convergence, as for `embed`; labels are -1 where fewer than
-    `clusters` pairs were found."""
+    """Spectral clusters: an embedding, and labels from it by k-means (the best of `start_count`, 10) or column-pivoted
+    QR, which has no starts. Options or `solver`, and the error without convergence, as for `embed`; labels are -1 where
+    fewer than `clusters` pairs were found."""
     way = choice("assignment", assignment, _ASSIGNMENTS)
-    if starts is not None and way == c.GRAPH_LABELS_PIVOTED_QR:
-        raise ValueError("starts: is set, pivoted QR has none")
+    if start_count is not None and way == c.GRAPH_LABELS_PIVOTED_QR:
+        raise ValueError("start_count: is set, pivoted QR has none")
     k = _count("clusters", clusters, solver)
     graph = _real(w, _home(solver, context, options))
     labels, inertia = np.full(graph.shape[0], -1, np.int64), c_double(np.nan)
     target = Tensor.borrow(labels, context=graph.context)
-    count = 10 if starts is None else starts
+    count = 10 if start_count is None else start_count
     with _solver(k, graph, progress, options, solver) as own:
         arguments = (way, count, target.handle, ctypes.byref(inertia))
         made: Clusters = own.run(
@@ -247,10 +247,10 @@ def _labels(points: npt.ArrayLike, context: Context | None, function: Any, *argu
 
 
 def k_means(
-    points: npt.ArrayLike, clusters: int, *, starts: int = 10, seed: int = 0, context: Context | None = None
+    points: npt.ArrayLike, clusters: int, *, start_count: int = 10, seed: int = 0, context: Context | None = None
 ) -> Clusters:
     """k-means of the rows, from the starts of k-means++."""
-    return _labels(points, context, lib.purlin_graph_k_means, clusters, starts, seed)
+    return _labels(points, context, lib.purlin_graph_k_means, clusters, start_count, seed)
 
 
 def pivoted_qr(points: npt.ArrayLike, *, context: Context | None = None) -> Clusters:
@@ -330,7 +330,7 @@ def component(w: Any, which: int = -1, *, context: Context | None = None) -> tup
 def density(
     a: Any,
     steps: int = 50,
-    vectors: int = 10,
+    vector_count: int = 10,
     *,
     kind: Kind = "matrix",
     shift: float = 0.0,
@@ -339,17 +339,18 @@ def density(
     progress: Progress | None = None,
     context: Context | None = None,
 ) -> Density:
-    """The density of a spectrum by `vectors` random vectors, `steps` points each. A `solver` has `kind`, `shift` and `seed`."""
+    """The density of a spectrum by `vector_count` random vectors, `steps` points each. A `solver` has `kind`, `shift` and
+    `seed`."""
     given: Options = {}
     if solver is None or (kind, shift, seed) != ("matrix", 0.0, 0):
         given = {"kind": kind, "shift": shift, "seed": seed}
     matrix = operand(a, _home(solver, context, given), kind=kind if solver is None else solver._kind)
-    most = max(steps, 0) * max(vectors, 0)
+    most = max(steps, 0) * max(vector_count, 0)
     points, weights, count = np.zeros(most), np.zeros(most), c_int64()
     targets = [Tensor.borrow(array, context=matrix.context) for array in (points, weights)]
     with _solver(1, matrix, progress, given, solver) as own:
         handles = [target.handle for target in targets]
-        own.call(matrix, None, lib.purlin_graph_density, steps, vectors, *handles, ctypes.byref(count))
+        own.call(matrix, None, lib.purlin_graph_density, steps, vector_count, *handles, ctypes.byref(count))
     return Density(points[: count.value], weights[: count.value])
 
 

@@ -1,6 +1,8 @@
 //! One name, one type and one default for one thing, in all families.
 
-use purlin_header::interface::Variable;
+use std::collections::{BTreeMap, BTreeSet};
+
+use purlin_header::interface::{Type, Variable};
 use purlin_header::words::{default, type_text, uses};
 use purlin_header::{Interface, header, root};
 
@@ -21,6 +23,79 @@ const DIFFERENT: &[(&str, &str)] = &[
     ("tolerance", "0 chooses by the number type; rpca has the one of the literature"),
     ("bytes", "of contractions a count of work, which is estimated"),
     ("converged", "whether in rsvd and rpca; how many pairs in lanczos"),
+];
+
+const ADDRESS: &str = "an address on a device is a number";
+const OPERAND: &str = "an operand, of the type that the function is for";
+const PLACE: &str = "a tensor, or a source or sink that stands for a larger one";
+
+/// Arguments of one name with several types, without pointers and `const`, and the reasons.
+const ARGUMENTS: &[(&str, &[&str], &str)] = &[
+    ("a", &["purlin_matrix", "purlin_tensor"], OPERAND),
+    (
+        "alpha",
+        &["double", "void"],
+        "a factor, in spmv of the matrix's type; the diagonal of a tridiagonal matrix in lanczos",
+    ),
+    ("b", &["purlin_matrix", "purlin_tensor"], OPERAND),
+    ("beta", &["double", "void"], "as alpha"),
+    ("col_idx", &["uint64_t", "void"], ADDRESS),
+    (
+        "cols",
+        &["int64_t", "purlin_tensor"],
+        "a number or a list of columns; of purlin_matrix_scale a factor of each column",
+    ),
+    ("cores", &["uint64_t", "void"], ADDRESS),
+    (
+        "count",
+        &["int32_t", "int64_t", "purlin_tensor"],
+        "a number, of devices as in the driver; of dwi a number of each voxel",
+    ),
+    ("data", &["uint64_t", "void"], ADDRESS),
+    ("destination", &["purlin_matrix", "purlin_tensor", "purlin_tt"], OPERAND),
+    (
+        "diagonal",
+        &["double", "purlin_tensor"],
+        "of a matrix; of a tridiagonal one the caller's array, as its other arguments",
+    ),
+    ("exponents", &["int64_t", "purlin_tensor"], "of the monomials of a packed tensor; of scaled numbers in tt"),
+    (
+        "first",
+        &["double", "int64_t"],
+        "a site in tt; first components of eigenvectors in purlin_tridiagonal_eigenvalues",
+    ),
+    ("last", &["double", "int64_t"], "as first"),
+    ("low_rank", &["purlin_matrix", "purlin_sink"], PLACE),
+    ("m", &["int64_t", "purlin_matrix"], "the matrix M of rpca, as in the literature; a size in lanczos"),
+    ("mask", &["purlin_matrix", "purlin_tensor"], OPERAND),
+    (
+        "matrix",
+        &["purlin_matrix", "purlin_tt_matrix"],
+        "the object of functions named purlin_matrix_ and purlin_tt_matrix_",
+    ),
+    ("order", &["int64_t", "purlin_tensor"], "of a tensor; of the vertices of a graph in purlin_matrix_order"),
+    ("out", &["purlin_matrix", "purlin_tensor"], OPERAND),
+    ("points", &["double", "purlin_matrix", "purlin_tensor"], "in a space; of a quadrature in purlin_graph_density"),
+    ("projections", &["purlin_source", "purlin_tensor"], PLACE),
+    (
+        "result",
+        &["double", "purlin_tensor", "purlin_tt_scaled"],
+        "a number, a number with an exponent, or one on a device",
+    ),
+    ("row_ptr", &["uint64_t", "void"], ADDRESS),
+    ("rows", &["int64_t", "purlin_tensor"], "as cols"),
+    ("scale", &["double", "purlin_tensor"], "a factor; the deviations that pca divides by"),
+    ("source", &["purlin_matrix", "purlin_source", "purlin_tensor", "purlin_tt"], OPERAND),
+    ("sparse", &["purlin_matrix", "purlin_sink"], PLACE),
+    ("status", &["int32_t", "purlin_tensor"], "that a function returned; of dwi one of each voxel"),
+    ("v", &["purlin_matrix", "purlin_tensor"], OPERAND),
+    ("values", &["double", "purlin_tensor", "uint64_t", "void"], "of a sparse matrix as data; else results"),
+    ("vectors", &["purlin_matrix", "purlin_tensor"], "of one matrix in lanczos; of a batch or a train else"),
+    ("volume", &["purlin_sink", "purlin_tensor"], PLACE),
+    ("weighted", &["int32_t", "purlin_tensor"], "projections in fdk; whether a file of edges has weights"),
+    ("weights", &["double", "purlin_tensor"], "of signals in dwi; of points in graph"),
+    ("x", &["purlin_matrix", "purlin_tensor", "purlin_tt"], OPERAND),
+    ("y", &["purlin_matrix", "purlin_tensor", "purlin_tt"], OPERAND),
 ];
 
 /// Words that are replaced by another word.
@@ -75,6 +150,30 @@ fn a_name_has_one_type_and_one_default() {
                 }
             }
         }
+    }
+}
+
+/// A handle and its out-pointer, a number and a list of numbers are of one type.
+#[test]
+fn an_argument_has_one_type() {
+    let interface = interface();
+    let mut types: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for parameter in interface.functions.iter().flat_map(|f| &f.parameters) {
+        let plain = Type { stars: 0, is_const: false, ..parameter.of.clone() };
+        types.entry(&parameter.name).or_default().insert(type_text(&plain));
+    }
+    // Each family has structs of its own for them.
+    types.retain(|name, _| !["options", "info"].contains(name));
+    let mut wrong = Vec::new();
+    for (name, found) in &types {
+        let listed = ARGUMENTS.iter().find(|exception| exception.0 == *name).map(|exception| exception.1);
+        if listed.map_or(found.len() > 1, |listed| !found.iter().eq(listed)) {
+            wrong.push(format!("{name}: {found:?}, listed are {listed:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "arguments of several types:\n{}", wrong.join("\n"));
+    for (name, listed, _) in ARGUMENTS {
+        assert!(types.contains_key(name) && listed.len() > 1, "{name}: is listed as an argument of several types");
     }
 }
 

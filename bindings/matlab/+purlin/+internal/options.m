@@ -26,7 +26,8 @@ function opts = options(names, given, other, argument)
     argument = 'options';
   end
   earlier = {'algorithm', 'method'; 'class', 'dtype'; 'norm_way', 'norm_method'; 'order', 'ordering'; ...
-             'orthogonality', 'orthogonalization'; 'precision', 'dtype'; 'remainder', 'sparse'; 'restart', 'restart_path'};
+             'orthogonality', 'orthogonalization'; 'precision', 'dtype'; 'remainder', 'sparse'; 'restart', 'restart_path'; ...
+             'starts', 'start_count'};
   other = [other; earlier(ismember(earlier(:, 2), names), :)];
   for k = 1:numel(fields)
     name = fields{k};

@@ -313,8 +313,8 @@ class SpectralClustering(ClusterMixin, Spectral):
         context = self._home()
         maps = self._eigenvectors(self.affinity_matrix_, count, context, drop_first=False)
         if by_means:
-            starts = count_of("n_init", self.n_init)
-            found = graph.k_means(maps, clusters, starts=starts, seed=self._seed(), context=context)
+            start_count = count_of("n_init", self.n_init)
+            found = graph.k_means(maps, clusters, start_count=start_count, seed=self._seed(), context=context)
         else:
             found = graph.pivoted_qr(maps, context=context)
         self.labels_ = found.labels
