@@ -21,6 +21,7 @@ function run_tests(golden, volume)
   test_tt_contraction();
   test_interrupts();
   test_examples();
+  test_gallery();
   purlin.release();
   check(purlin.live_handles() == 0, 'no handle is left');
   disp('all tests passed');

@@ -27,6 +27,7 @@ function test_examples()
     end
   end
   clear restore;
+  check(~isempty(strfind(evalc('help purlin.Contents'), 'sshopm_solve_all')), 'the list of functions is shown');
   fprintf('%d examples of help texts, %d failed\n', count, numel(failed));
   if ~isempty(failed)
     fprintf('  %s\n', failed{:});

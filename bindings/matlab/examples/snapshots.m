@@ -1,11 +1,16 @@
-function snapshots(points, count)
+function degrees = snapshots(points, count, picture)
 %SNAPSHOTS  Modes of a flow whose snapshots are in a file, and the same modes from data with outliers.
 %   snapshots() writes three travelling waves with noise to a file, a snapshot a column, and finds their modes, in blocks;
 %   then one number in fifty is spoilt, and robust PCA takes the outliers out again.
-%   snapshots(points, count) sizes the file.
+%   It writes snapshots.png, time to the right: the spoilt data, the part of low rank, the outliers.
+%   snapshots(points, count) sizes the file; snapshots(points, count, picture) names the picture.
+%   degrees = snapshots(..) is the angle between the true modes and those of robust PCA.
   if nargin < 2
     points = 4000;
     count = 300;
+  end
+  if nargin < 3
+    picture = 'snapshots.png';
   end
   clean = waves(points, count);
   truth = purlin.rsvd_range(clean, 6);
@@ -35,8 +40,15 @@ function snapshots(points, count)
   robust = purlin.rsvd_range(low_rank, 6, 'power_iterations', 6);
   fprintf('with one number in fifty spoilt:\n');
   fprintf('  angle, plain         %.3f degrees\n', angle_of(plain, truth));
-  fprintf('  angle, robust        %.3f degrees\n', angle_of(robust, truth));
+  degrees = angle_of(robust, truth);
+  fprintf('  angle, robust        %.3f degrees\n', degrees);
   fprintf('  outliers found       %.2f %%\n', 100 * mean(abs(outliers(:)) > 1));
+
+  rows = round(linspace(1, points, 300));
+  columns = round(linspace(1, count, 300));
+  parts = double([spoilt(rows, columns), low_rank(rows, columns), outliers(rows, columns)]);
+  imwrite(uint8(127.5 + 60 * parts), picture);
+  fprintf('  %s\n', picture);
 end
 
 function field = waves(points, count)
