@@ -5,13 +5,22 @@ set -euo pipefail
 source "$(dirname "$0")/../environment.sh"
 work=$TARGET/readme
 mkdir -p "$work"
-block() { # LANGUAGE: the README's only block of it
+block() { # LANGUAGE: the README's blocks of it
     awk -v begin="^\`\`\`$1\$" '$0 ~ begin { on = 1; next } /^```$/ { on = 0 } on' "$ROOT/README.md"
 }
 block c >"$work/program.c"
-flags=(-I"$PREFIX/include" -L"$PREFIX/lib" -lpurlin "-Wl,-rpath,$PREFIX/lib")
-"$CC" -std=c99 -Wall -Wextra -pedantic -Werror "$work/program.c" -o "$work/program" "${flags[@]}"
-"$work/program" | tee "$work/output"
+"$CC" -std=c99 -Wall -Wextra -pedantic -Werror -fsyntax-only -I"$PREFIX/include" "$work/program.c"
+line=$(block sh | grep '^cc ') || die "the README has no command that compiles the C program"
+have pkg-config || skip "no pkg-config: the README's programs"
+# The command names the installation as seen from the root of a clone.
+mkdir -p "$work/target"
+ln -sfn "$PREFIX" "$work/target/prefix"
+(
+    cd "$work"
+    cc() { command "$CC" "$@"; }
+    eval "$line"
+    ./program
+) | tee "$work/output"
 # Kolda and Mayo 2011, Table 3.1: the three local maxima.
 grep -qx '0.889322 0.816881 0.363306' "$work/output" || die "the C program does not print the three maxima"
 if ! "$VENV/bin/python" -c 'import numpy' 2>/dev/null; then
