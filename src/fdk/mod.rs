@@ -10,7 +10,7 @@
 //! | [`fov`], `unseen`, [`frame`] | the disc that every view sees; the voxels outside; a box of a volume that reaches a source |
 //! | [`counts`] | raw detector counts to line integrals |
 //! | [`pieces`] | the single steps of a reconstruction as functions of their own |
-//! | [`geometry`], [`orbit`] | panel, views, voxels; a circular orbit |
+//! | [`geometry`], [`view`], [`orbit`] | the views of a scan, voxels; panel and one view; a circular orbit |
 //! | [`lengths`], `limits` | lengths, pixels and output values that a precision computes with |
 //! | [`options`], [`info`] | options and figures |
 //! | [`weights`], [`half_fan`] | angular and redundancy weights; those of a half fan, and the overlap that it needs |
@@ -54,6 +54,7 @@ pub mod run;
 pub mod session;
 mod slot;
 mod unseen;
+pub mod view;
 pub mod weights;
 
 pub use info::{Info, KernelKind, SharedInfo};

@@ -2,9 +2,10 @@
 
 use super::fan::Fan;
 use super::frame::Frame;
-use super::geometry::{Geometry, Grid, MOST_LENGTH, Trajectory, View};
+use super::geometry::{Geometry, Grid, Trajectory, View};
 use super::options::{Mode, Options, Precision};
 use super::ramp::{Window, fft_length, response};
+use super::view::MOST_LENGTH;
 use super::weights::{Redundancy, Scan};
 use crate::alloc;
 use crate::choice::word;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::counts::Counts;
-use super::geometry::{Geometry, Grid, MOST_LENGTH};
+use super::geometry::{Geometry, Grid};
 use super::info::{Info, SharedInfo};
 use super::inputs::{Projections, Volume};
 use super::options::{Options, Precision};
@@ -11,6 +11,7 @@ use super::plan::Plan;
 use super::ramp::transform_bytes;
 use super::run::{self, Setting};
 use super::slot::{Cancellation, Slot};
+use super::view::MOST_LENGTH;
 use crate::backend::Backend;
 use crate::backend::free::host_memory_free;
 use crate::backend::memory::Charge;

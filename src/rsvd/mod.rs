@@ -13,7 +13,7 @@
 //! | [`ops`], [`data`], [`statistics`], [`traffic`] | the interface of a backend |
 //! | `adjoint` | whether the functions of a caller's operator multiply by a matrix and its adjoint |
 //! | `rounding` | whether products of a centred operator are more than rounding errors |
-//! | [`erased`] | the same interface without its types |
+//! | [`erased`], `typed` | the same interface without its types; that for each of them |
 //! | [`cpu`], [`gpu`] | the backends: the CPU; one GPU or several |
 //! | [`memory`] | host memory of a run, computed before it starts |
 //! | [`open`] | a caller's matrix as the backends read it |
@@ -51,6 +51,7 @@ pub mod session;
 pub mod sketch;
 pub mod statistics;
 pub mod traffic;
+mod typed;
 mod unused;
 
 pub use info::Info;

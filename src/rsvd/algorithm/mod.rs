@@ -6,7 +6,9 @@
 //! | `decompose` | the choice of the method |
 //! | `task` | the problem, its factors and figures |
 //! | [`run`] | steps that the methods share: start, orthonormal bases, checkpoints |
-//! | `rescale` | the unit of data whose squares leave the range of the type |
+//! | `matrices` | products, copies and checks of matrices |
+//! | `squares` | data whose squares leave the range of the type, or whose digits are lost |
+//! | `rescale` | the unit of such data |
 //! | [`finish`] | from a basis to the factors |
 //! | `power`, `range`, `fused`, `gram`, `blocks`, `krylov`, `once`, `direct` | the methods |
 //! | `adaptive` | the rank for a tolerance |
@@ -23,11 +25,13 @@ pub mod finish;
 mod fused;
 mod gram;
 mod krylov;
+mod matrices;
 mod once;
 mod power;
 mod range;
 mod rescale;
 pub mod run;
+mod squares;
 mod symmetric;
 mod task;
 

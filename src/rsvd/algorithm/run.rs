@@ -4,17 +4,15 @@
 
 use std::sync::Arc;
 
-use super::rescale::{expect_same_data, repeated_with};
 use super::{ErrorFigures, Outcome, Task};
 use crate::context::Context;
-use crate::dense::Op;
 use crate::dense::orthonormal::{BasisAccuracy, BasisMethod, Counts};
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::rsvd::erased::{Dense, Operations, Tall};
 use crate::rsvd::options::{IterationPrecision, unit_roundoff};
 use crate::rsvd::restart::{Restart, bytes_of_number};
-use crate::rsvd::statistics::{CorrectionError, LEAST_DEVIATION, Statistics};
+use crate::rsvd::statistics::Statistics;
 use crate::shape::{to_i64, to_u64};
 
 /// Rows up to which a sketch of signs is made orthonormal. With more, two columns of signs are equal with a probability
@@ -335,92 +333,6 @@ impl<'a> Run<'a> {
         self.ops.checkpoint(steps, steps, self.measure)
     }
 
-    /// Called before A^H (A W) is formed: refuses an operator whose product would overflow. Other data are checked after
-    /// their first pass.
-    ///
-    /// # Errors
-    /// As [`Run::check_range`].
-    pub fn look(&mut self) -> Result<()> {
-        self.ops.look()?;
-        if self.ops.statistics().is_some() { self.check_range() } else { Ok(()) }
-    }
-
-    /// Refuses data whose squares overflow or vanish, and sets `rescale` to the factor that they need.
-    ///
-    /// # Errors
-    /// [`Error::Numerical`] if `rescale` is set, for columns whose deviation is lost in spite of the factor, and for
-    /// sparse data and operators that are lost in the correction for means; [`Error::InvalidArgument`] for data that
-    /// are not those of a saved state; [`Error::Internal`] before the first pass.
-    pub fn check_range(&mut self) -> Result<()> {
-        self.check_range_of(|statistics| statistics.size)
-    }
-
-    /// [`Run::check_range`] by the `size` of the numbers that are squared.
-    fn check_range_of(&mut self, size: fn(&Statistics) -> f64) -> Result<()> {
-        let roundoff = self.roundoff();
-        if let (Some(restart), Some(statistics)) = (self.restart.as_mut(), self.ops.statistics()) {
-            restart.note(statistics, roundoff)?;
-        }
-        if self.ops.factor() == 1.0 {
-            let statistics = self.statistics()?;
-            let size = size(statistics);
-            self.rescale = repeated_with(self.ops.dtype(), statistics, size);
-            if self.rescale.is_some() {
-                return Err(Error::Numerical(format!("entries of up to {size:e} cannot be squared")));
-            }
-        }
-        let Some(statistics) = self.ops.statistics() else { return Ok(()) };
-        expect_same_data(self.ops.factor(), statistics)?;
-        if let Some(j) = statistics.lost {
-            let line = if self.transposed { "row" } else { "column" };
-            let most = statistics.max_abs;
-            let problem = format!(
-                "is below about {LEAST_DEVIATION:e} times the largest entry, {most:.3e}, and cannot be computed"
-            );
-            return Err(Error::Numerical(format!("scale: the deviation of {line} {j} (from 0) {problem}")));
-        }
-        if let Some(CorrectionError { line, is_row, mean, norm: error }) = statistics.hidden_by {
-            let name = if is_row { "row" } else { "column" };
-            let problem =
-                format!("the mean {mean:e} of {name} {line} (from 0) is subtracted from products of an operator");
-            let rounding = format!("whose rounding error, about {:e}, hides the centred data", error / self.factor);
-            return Err(Error::Numerical(format!("center: {problem}, {rounding}")));
-        }
-        let norm = statistics.norm2.max(0.0).sqrt();
-        match statistics.correction {
-            Some(CorrectionError { line, is_row, mean, norm: error }) if error > norm && norm > 0.0 => {
-                let name = if is_row { "row" } else { "column" };
-                let problem = format!("the mean {mean:e} of {name} {line} (from 0) is subtracted from products");
-                let error = error / self.factor;
-                let norm = norm / self.factor;
-                let rounding =
-                    format!("whose rounding error, up to {error:e}, exceeds the norm {norm:e} of the centred data");
-                Err(Error::Numerical(format!("center: {problem}, {rounding}")))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// After a failure within a pass, sets `rescale` if the data cannot be squared. A pass without squares finds that out.
-    pub fn diagnose(&mut self) {
-        if self.rescale.is_some() || self.ops.factor() != 1.0 {
-            return;
-        }
-        let n = self.ops.columns();
-        let looked = self.ops.statistics().is_some()
-            || self
-                .ops
-                .zeros("zero", n, 1)
-                .and_then(|w| self.ops.tall("zero", 1).map(|p| (w, p)))
-                .and_then(|(w, mut p)| self.ops.pass_multiply(&w, &mut p))
-                .is_ok();
-        if looked {
-            // The check sets `rescale`. The caller reports the original failure. Products of sparse matrices are formed of entries
-            // that are not centred.
-            let _ = self.check_range_of(|statistics| statistics.size.max(statistics.read));
-        }
-    }
-
     /// Makes the columns of `x` orthonormal; returns R with X = Q R.
     ///
     /// # Errors
@@ -465,105 +377,6 @@ impl<'a> Run<'a> {
     fn basis_method(&mut self, need: BasisAccuracy) -> BasisMethod {
         let draw = self.bases.draw();
         BasisMethod { kind: self.task.orthonormalization.kind(), need, seed: self.task.sketch.seed, draw }
-    }
-
-    /// op(A) op(B) in a new matrix.
-    ///
-    /// # Errors
-    /// Errors of the backend.
-    #[inline(never)]
-    pub fn product(&mut self, a: &Dense, op_a: Op, b: &Dense, op_b: Op) -> Result<Dense> {
-        let (pick_rows, pick_columns) = (self.ops.shape(a), self.ops.shape(b));
-        let rows = if op_a == Op::Plain { pick_rows.0 } else { pick_rows.1 };
-        let columns = if op_b == Op::Plain { pick_columns.1 } else { pick_columns.0 };
-        let mut c = self.ops.zeros("product", rows, columns)?;
-        self.ops.multiply(1.0, a, op_a, b, op_b, 0.0, &mut c)?;
-        Ok(c)
-    }
-
-    /// A copy of the first `count` columns.
-    ///
-    /// # Errors
-    /// Errors of the backend.
-    #[inline(never)]
-    pub fn head(&mut self, m: &Dense, count: usize) -> Result<Dense> {
-        let rows = self.ops.shape(m).0;
-        let mut head = self.ops.zeros("leading columns", rows, count)?;
-        self.ops.copy_columns(m, 0, count, &mut head, 0)?;
-        Ok(head)
-    }
-
-    /// The first columns of the identity, `rows`-by-`columns`.
-    ///
-    /// # Errors
-    /// As [`Operations::identity`].
-    #[inline(never)]
-    pub fn identity(&mut self, rows: usize, columns: usize) -> Result<Dense> {
-        self.ops.identity("identity", rows, columns)
-    }
-
-    /// The first columns of the identity as a tall matrix.
-    ///
-    /// # Errors
-    /// As [`Operations::tall_identity`].
-    pub fn tall_identity(&mut self, columns: usize) -> Result<Tall> {
-        self.ops.tall_identity(self.context, columns)
-    }
-
-    /// A tall copy of `m`, which has as many rows as A.
-    ///
-    /// # Errors
-    /// As [`Operations::tall_of`].
-    #[inline(never)]
-    pub fn tall_of(&mut self, m: &Dense) -> Result<Tall> {
-        self.ops.tall_of(self.context, m)
-    }
-
-    /// The first column of P that holds a number that is not finite.
-    ///
-    /// # Errors
-    /// Errors of the backend.
-    pub fn tall_not_finite(&mut self, p: &Tall) -> Result<Option<usize>> {
-        let found = self.ops.tall_not_finite(p)?;
-        if found.is_none() || self.ops.dtype().is_single() {
-            return Ok(found);
-        }
-        // The norm of finite numbers may overflow, but no sum of them times 2^-1000 does.
-        let mut tiny = self.ops.tall_ones(self.context)?;
-        self.scale_tall(&mut tiny, (-1000f64).exp2())?;
-        let mut sums = self.ops.zeros("sums of columns", 1, self.ops.tall_width(p))?;
-        self.ops.tall_cross(&tiny, p, &mut sums)?;
-        Ok(self.ops.column_norms(&sums)?.iter().position(|sum| !sum.is_finite()))
-    }
-
-    /// Refuses a tall matrix, the result `name`, with a number that is not finite.
-    ///
-    /// # Errors
-    /// [`Error::Numerical`], which names the first column that has one, as a number of `column`, and its first row,
-    /// which is a sample; errors of the backend.
-    pub fn expect_in_range(&mut self, p: &Tall, (name, column): (&str, &str)) -> Result<()> {
-        let Some(j) = self.tall_not_finite(p)? else { return Ok(()) };
-        let row = self.ops.tall_row_not_finite(self.context, p, j)?;
-        let sample = row.map_or("a sample".into(), |i| format!("sample {i}"));
-        let dtype = self.ops.dtype().name();
-        Err(Error::Numerical(format!("{name}: {column} {j} of {sample} is beyond the range of {dtype}")))
-    }
-
-    /// P := `by` P for a power of two, which need not be a number of the type.
-    ///
-    /// # Errors
-    /// Errors of the backend.
-    pub fn scale_tall(&mut self, p: &mut Tall, mut by: f64) -> Result<()> {
-        let width = self.ops.tall_width(p);
-        let most = if self.ops.dtype().is_single() { 120f64.exp2() } else { 1000f64.exp2() };
-        while by != 1.0 {
-            let step = by.clamp(1.0 / most, most);
-            by /= step;
-            let ones = self.ops.tall_ones(self.context)?;
-            let zeros = self.ops.zeros("offsets", 1, width)?;
-            self.ops.tall_multiply(1.0, &ones, &zeros, step, p)?;
-        }
-        Ok(())
     }
 
     /// The report of the run, with the figures of the error.
