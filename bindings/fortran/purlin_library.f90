@@ -358,7 +358,7 @@ contains
   include 'generated/purlin_init.inc'
 
   !> An initializer fails only when the struct is unknown to the library, which nobody could handle at run time.
-  subroutine initialised(status)
+  subroutine initialized(status)
     integer(c_int32_t), intent(in) :: status
     type(outcome) :: o
     call absorb(o, status)

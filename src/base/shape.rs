@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn packed_orders_differ_and_are_recognised() {
+    fn packed_orders_differ_and_are_recognized() {
         let c = Layout::packed(&[2, 3, 4], Order::ColumnMajor, DType::F32).unwrap();
         let r = Layout::packed(&[2, 3, 4], Order::RowMajor, DType::F32).unwrap();
         assert_eq!(c.strides(), [1, 2, 6]);

@@ -156,7 +156,7 @@ impl<T: Scalar> Call<'_, T> {
                 Err(error) => return Err(error),
             }
         }
-        let mut found = self.by_bidiagonalisation(self.planned.first.is_some())?;
+        let mut found = self.by_bidiagonalization(self.planned.first.is_some())?;
         let info = &mut found.info;
         info.products += earlier.products;
         info.restarts += earlier.restarts;
@@ -207,7 +207,7 @@ impl<T: Scalar> Call<'_, T> {
     }
 
     /// Triplets by Golub-Kahan-Lanczos, without the square of the matrix. Eigenvectors before may have tested the adjoint.
-    fn by_bidiagonalisation(&self, is_tested: bool) -> Result<Triplets<T>> {
+    fn by_bidiagonalization(&self, is_tested: bool) -> Result<Triplets<T>> {
         let begin = std::time::Instant::now();
         let settings = self.planned.settings;
         let mut algebra = CpuAlgebra::new(self.context);

@@ -113,7 +113,7 @@ int ftruncate64(int file, off64_t bytes) {
   return next(file, bytes);
 }
 
-static int synchronise(sync_fn next, int file) {
+static int synchronize(sync_fn next, int file) {
   int failed = fails(EIO) ? -1 : next(file);
   if (!failed) note_file(file, SYNCED);
   return failed;
@@ -121,12 +121,12 @@ static int synchronise(sync_fn next, int file) {
 
 int fsync(int file) {
   NEXT("fsync", sync_fn);
-  return synchronise(next, file);
+  return synchronize(next, file);
 }
 
 int fdatasync(int file) {
   NEXT("fdatasync", sync_fn);
-  return synchronise(next, file);
+  return synchronize(next, file);
 }
 
 int rename(const char *from, const char *to) {

@@ -12,7 +12,7 @@ static const char *const kinds[KINDS] = {"", ", sparse", ", operator"};
 
 /* Memory that a plan contains and a run need not take, as docs/rsvd.md says: on a GPU the workspace of small factorizations and of
    cuSOLVER, and four page-locked buffers on the host. */
-static const double factorisations = 12 * MIB, ring = 16 * MIB;
+static const double factorizations = 12 * MIB, ring = 16 * MIB;
 
 /* Row by row. */
 static double matrix[(size_t)ROWS * COLS], u[MANY * K], v[COLS * K];
@@ -146,7 +146,7 @@ static void check_figures(const char *name, int64_t limit, figures host, figures
   /* On the processor with the limit the plan is an upper bound. */
   good = good && (how == INSIDE || used <= planned);
   if (is_on_cpu()) good = good && device.planned == 0 && device.used == 0;
-  if (how == CLOSE) good = good && agree(host, is_on_cpu() ? 0 : ring) && (is_on_cpu() || agree(device, factorisations));
+  if (how == CLOSE) good = good && agree(host, is_on_cpu() ? 0 : ring) && (is_on_cpu() || agree(device, factorizations));
   printf("%s, %d MiB: host %lld planned, %lld used; device %lld planned, %lld used\n", name, (int)(limit / MIB), (long long)host.planned,
          (long long)host.used, (long long)device.planned, (long long)device.used);
   if (!good) fprintf(stderr, "%s, %d MiB: the figures do not agree\n", name, (int)(limit / MIB));

@@ -34,7 +34,7 @@ static void set(purlin_lanczos_options *o, const char *name) {
 }
 
 /* The calls, and the options that each has to refuse, by words with blanks around them. */
-enum { RESTART, PLAIN, FILTER, NEAREST, SOLVE, SINGULAR, TRIDIAGONALISE, DENSITY, EMBED, CLUSTER, FIEDLER, CALLS };
+enum { RESTART, PLAIN, FILTER, NEAREST, SOLVE, SINGULAR, TRIDIAGONALIZE, DENSITY, EMBED, CLUSTER, FIEDLER, CALLS };
 
 static const char *const refused[CALLS] = {
     [RESTART] = " sigma degree ",
@@ -43,7 +43,7 @@ static const char *const refused[CALLS] = {
     [NEAREST] = " block orthogonalization ",
     [SOLVE] = " orthogonalization degree ",
     [SINGULAR] = " sigma degree ordering group check_symmetry shift kind which ",
-    [TRIDIAGONALISE] = " sigma basis restarts verify method block orthogonalization filter degree group which "
+    [TRIDIAGONALIZE] = " sigma basis restarts verify method block orthogonalization filter degree group which "
                        "tolerance ",
     [DENSITY] = " sigma basis restarts verify method block orthogonalization filter degree group which "
                 "tolerance ",
@@ -77,12 +77,12 @@ static purlin_status call(int which, const purlin_lanczos_options *o, char messa
   else
     one = vector_of(context, PURLIN_F64, which == DENSITY ? 40 : N, which == DENSITY ? points : vector);
   two = vector_of(context, PURLIN_F64, 40, weights);
-  status = which >= TRIDIAGONALISE ? purlin_lanczos_create(context, o, &lanczos) : PURLIN_SUCCESS;
+  status = which >= TRIDIAGONALIZE ? purlin_lanczos_create(context, o, &lanczos) : PURLIN_SUCCESS;
   if (status == PURLIN_SUCCESS) {
     switch (which) {
       case SOLVE: status = purlin_lanczos_solve_once(context, NULL, graph, NULL, NULL, inverse, o, list, NULL, NULL, NULL); break;
       case SINGULAR: status = purlin_lanczos_singular_once(context, NULL, graph, NULL, o, NULL, list, NULL, NULL, NULL); break;
-      case TRIDIAGONALISE:
+      case TRIDIAGONALIZE:
         status = purlin_lanczos_tridiagonalize(lanczos, NULL, graph, 20, NULL, points, weights, &found);
         break;
       case DENSITY: status = purlin_graph_density(lanczos, NULL, graph, 20, 2, one, two, &found); break;

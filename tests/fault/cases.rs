@@ -6,7 +6,7 @@ use purlin::ffi::*;
 
 use crate::families;
 use crate::fdk;
-use crate::fixture::{Fixture, c, initialised, noise};
+use crate::fixture::{Fixture, c, initialized, noise};
 use crate::rsvd;
 use crate::sparse;
 use crate::spectra;
@@ -142,7 +142,7 @@ fn finish(status: purlin_status, destroy: impl FnOnce() -> purlin_status) -> pur
 }
 
 fn context_create(_: &Fixture) -> Call {
-    let mut options = initialised!(purlin_context_options, purlin_context_options_init);
+    let mut options = initialized!(purlin_context_options, purlin_context_options_init);
     options.backend = PURLIN_BACKEND_CPU;
     options.threads = 2;
     Box::new(move || {

@@ -5,7 +5,7 @@ use std::ptr::{null, null_mut};
 use purlin::ffi::*;
 
 use crate::cases::{Call, Case};
-use crate::fixture::{Fixture, c, initialised, noise};
+use crate::fixture::{Fixture, c, initialized, noise};
 
 /// Pairs returned for each tensor, and starts of each.
 const LISTED: i64 = 6;
@@ -127,7 +127,7 @@ fn identity(f: &Fixture) -> Call {
 
 /// Results of every kind, for `starts` starts of tensors of dimension `n`.
 fn results(f: &Fixture, n: i64, dtype: i32, starts: i64) -> purlin_sshopm_results {
-    let mut r = initialised!(purlin_sshopm_results, purlin_sshopm_results_init);
+    let mut r = initialized!(purlin_sshopm_results, purlin_sshopm_results_init);
     let (t, zero) = (f.count, |_: usize| 0.0);
     let of = |dtype, dims: &[i64]| f.dense(dtype, dims, zero);
     r.count = of(PURLIN_I32, &[t]);
@@ -151,12 +151,12 @@ fn results(f: &Fixture, n: i64, dtype: i32, starts: i64) -> purlin_sshopm_result
 
 fn solve(f: &Fixture, order: i64, n: i64, dtype: i32, method: i32) -> Call {
     let (context, tensors, r) = (f.context, f.symmetric(dtype, order, n), results(f, n, dtype, STARTS));
-    let mut o = initialised!(purlin_sshopm_options, purlin_sshopm_options_init);
+    let mut o = initialized!(purlin_sshopm_options, purlin_sshopm_options_init);
     o.starts = STARTS;
     o.method = method;
     o.max_iterations = 30;
     Box::new(move || {
-        let mut info = initialised!(purlin_sshopm_info, purlin_sshopm_info_init);
+        let mut info = initialized!(purlin_sshopm_info, purlin_sshopm_info_init);
         c!(purlin_sshopm_solve_once(context, null(), tensors, null(), &raw const o, &raw const r, &raw mut info))
     })
 }
@@ -186,17 +186,17 @@ fn with_solver(
 fn plan(f: &Fixture) -> Call {
     let (context, tensors) = (f.context, f.symmetric(PURLIN_F64, 4, 3));
     Box::new(move || {
-        let mut info = initialised!(purlin_sshopm_info, purlin_sshopm_info_init);
+        let mut info = initialized!(purlin_sshopm_info, purlin_sshopm_info_init);
         with_solver(context, null(), |solver| c!(purlin_sshopm_plan(solver, tensors, &raw mut info)))
     })
 }
 
 fn solve_by_object(f: &Fixture) -> Call {
     let (context, tensors, r) = (f.context, f.symmetric(PURLIN_F64, 4, 3), results(f, 3, PURLIN_F64, STARTS));
-    let mut o = initialised!(purlin_sshopm_options, purlin_sshopm_options_init);
+    let mut o = initialized!(purlin_sshopm_options, purlin_sshopm_options_init);
     o.starts = STARTS;
     Box::new(move || {
-        let mut info = initialised!(purlin_sshopm_info, purlin_sshopm_info_init);
+        let mut info = initialized!(purlin_sshopm_info, purlin_sshopm_info_init);
         with_solver(context, &raw const o, |solver| {
             let status = c!(purlin_sshopm_solve(solver, null(), tensors, null(), &raw const r, null_mut()));
             let info_status = c!(purlin_sshopm_last_info(solver, &raw mut info));
@@ -208,9 +208,9 @@ fn solve_by_object(f: &Fixture) -> Call {
 
 fn all_by_object(f: &Fixture) -> Call {
     let (context, tensors) = (f.context, f.symmetric(PURLIN_F64, 4, 3));
-    let mut r = initialised!(purlin_sshopm_results, purlin_sshopm_results_init);
+    let mut r = initialized!(purlin_sshopm_results, purlin_sshopm_results_init);
     r.count = f.dense(PURLIN_I32, &[f.count], noise);
-    let mut o = initialised!(purlin_sshopm_options, purlin_sshopm_options_init);
+    let mut o = initialized!(purlin_sshopm_options, purlin_sshopm_options_init);
     (o.starts, o.max_starts) = (20, 20);
     Box::new(move || {
         with_solver(context, &raw const o, |solver| {
@@ -223,11 +223,11 @@ fn all_by_object(f: &Fixture) -> Call {
 fn all(f: &Fixture, order: i64) -> Call {
     let (context, tensors) = (f.context, f.symmetric(PURLIN_F64, order, 3));
     let all = results(f, 3, PURLIN_F64, STARTS);
-    let mut r = initialised!(purlin_sshopm_results, purlin_sshopm_results_init);
+    let mut r = initialized!(purlin_sshopm_results, purlin_sshopm_results_init);
     (r.count, r.status, r.values, r.vectors) = (all.count, all.status, all.values, all.vectors);
     (r.residuals, r.classes, r.hessian, r.basins) = (all.residuals, all.classes, all.hessian, all.basins);
     let (sum, expected) = (f.dense(PURLIN_I32, &[f.count], noise), f.dense(PURLIN_I32, &[f.count], noise));
-    let mut o = initialised!(purlin_sshopm_options, purlin_sshopm_options_init);
+    let mut o = initialized!(purlin_sshopm_options, purlin_sshopm_options_init);
     // Matrices have no search that starts could be given to.
     if order > 2 {
         (o.starts, o.max_starts) = (20, 20);
@@ -289,7 +289,7 @@ fn fit(f: &Fixture, weighting: i32, nonpositive: i32) -> Call {
     let (context, [signals, bvals, bvecs]) = (f.context, scheme(f));
     let (tensors, mask) = (f.symmetric(PURLIN_F64, 4, 3), f.dense(PURLIN_U8, &[f.count], |k| (k % 5) as f64));
     let (s0, status) = (f.dense(PURLIN_F64, &[f.count], noise), f.dense(PURLIN_I32, &[f.count], noise));
-    let mut o = initialised!(purlin_dwi_options, purlin_dwi_options_init);
+    let mut o = initialized!(purlin_dwi_options, purlin_dwi_options_init);
     (o.weighting, o.nonpositive) = (weighting, nonpositive);
     let none = null();
     Box::new(move || {
@@ -313,7 +313,7 @@ fn with_dwi(context: *const purlin_context, call: impl FnOnce(*mut purlin_dwi) -
 fn plan_peaks(f: &Fixture) -> Call {
     let (context, input) = (f.context, f.symmetric(PURLIN_F32, 4, 3));
     Box::new(move || {
-        let mut info = initialised!(purlin_sshopm_info, purlin_sshopm_info_init);
+        let mut info = initialized!(purlin_sshopm_info, purlin_sshopm_info_init);
         with_dwi(context, |dwi| c!(purlin_dwi_plan(dwi, input, &raw mut info)))
     })
 }
@@ -367,11 +367,11 @@ fn peaks(f: &Fixture, basis: i32) -> Call {
     };
     let (peaks, mask) = (f.dense(PURLIN_F32, &[4, 3, t], noise), f.dense(PURLIN_U8, &[t], |k| (k % 5) as f64));
     let (count, status) = (f.dense(PURLIN_I32, &[t], noise), f.dense(PURLIN_I32, &[t], noise));
-    let mut o = initialised!(purlin_dwi_options, purlin_dwi_options_init);
+    let mut o = initialized!(purlin_dwi_options, purlin_dwi_options_init);
     o.basis = basis;
     o.starts = STARTS;
     Box::new(move || {
-        let mut info = initialised!(purlin_sshopm_info, purlin_sshopm_info_init);
+        let mut info = initialized!(purlin_sshopm_info, purlin_sshopm_info_init);
         c!(purlin_dwi_peaks_once(context, null(), input, mask, &raw const o, peaks, count, status, &raw mut info))
     })
 }

@@ -6,7 +6,7 @@ use std::ptr::{null, null_mut};
 use purlin::ffi::*;
 
 use crate::cases::{Call, Case};
-use crate::fixture::{Fixture, c, initialised, message, noise};
+use crate::fixture::{Fixture, c, initialized, message, noise};
 
 const COLUMNS: i64 = 32;
 const ROWS: i64 = 40;
@@ -60,13 +60,13 @@ fn with_fdk(
     let context = f.context;
     let angles: Vec<f64> = (0..VIEWS).map(|n| n as f64 * std::f64::consts::TAU / VIEWS as f64).collect();
     Box::new(move || {
-        let mut g = initialised!(purlin_fdk_geometry, purlin_fdk_geometry_init);
+        let mut g = initialized!(purlin_fdk_geometry, purlin_fdk_geometry_init);
         (g.source_to_axis, g.source_to_detector, g.column_pitch, g.row_pitch) = (500.0, 1000.0, 4.0, 4.0);
         (g.detector_columns, g.detector_rows, g.views, g.angles) = (COLUMNS, ROWS, VIEWS, angles.as_ptr());
-        let mut grid = initialised!(purlin_fdk_grid, purlin_fdk_grid_init);
+        let mut grid = initialized!(purlin_fdk_grid, purlin_fdk_grid_init);
         (grid.nx, grid.ny, grid.nz, grid.dx, grid.dy, grid.dz) = (N, N, N, 2.0, 2.0, 2.0);
         (grid.x0, grid.y0, grid.z0) = (-23.0, -23.0, -23.0);
-        let mut o = initialised!(purlin_fdk_options, purlin_fdk_options_init);
+        let mut o = initialized!(purlin_fdk_options, purlin_fdk_options_init);
         change(&mut o);
         let mut fdk = null_mut();
         let place = &raw mut fdk;
@@ -103,7 +103,7 @@ fn reconstruct(f: &Fixture, slab: i64) -> Call {
         f,
         move |o| o.slab = slab,
         move |fdk| {
-            let mut info = initialised!(purlin_fdk_info, purlin_fdk_info_init);
+            let mut info = initialized!(purlin_fdk_info, purlin_fdk_info_init);
             c!(purlin_fdk_reconstruct(fdk, null(), projections, volume, &raw mut info))
         },
     )
@@ -349,10 +349,10 @@ fn write_scan(f: &Fixture, kind: &str, path: &Path) {
     let context = f.context;
     let mut sink = null_mut();
     let angles: Vec<f64> = (0..8).map(|n| f64::from(n) * std::f64::consts::FRAC_PI_4).collect();
-    let mut g = initialised!(purlin_fdk_geometry, purlin_fdk_geometry_init);
+    let mut g = initialized!(purlin_fdk_geometry, purlin_fdk_geometry_init);
     (g.source_to_axis, g.source_to_detector, g.column_pitch, g.row_pitch) = (500.0, 1000.0, 8.0, 8.0);
     (g.detector_columns, g.detector_rows, g.views, g.angles) = (16, 16, 8, angles.as_ptr());
-    let mut grid = initialised!(purlin_fdk_grid, purlin_fdk_grid_init);
+    let mut grid = initialized!(purlin_fdk_grid, purlin_fdk_grid_init);
     (grid.nx, grid.ny, grid.nz, grid.dx, grid.dy, grid.dz) = (COLUMNS, ROWS, VIEWS, 1.0, 1.0, 1.0);
     let projections = f.dense(PURLIN_F32, &[16, 16, 8], noise);
     let (mut fdk, mut source) = (null_mut(), null_mut());

@@ -31,7 +31,7 @@ pub fn message() -> String {
 }
 
 /// A struct as its init function leaves it.
-macro_rules! initialised {
+macro_rules! initialized {
     ($type:ty, $init:path) => {{
         let mut value = std::mem::MaybeUninit::<$type>::uninit();
         $crate::fixture::good!($init(value.as_mut_ptr(), size_of::<$type>()));
@@ -39,7 +39,7 @@ macro_rules! initialised {
         unsafe { value.assume_init() }
     }};
 }
-pub(crate) use initialised;
+pub(crate) use initialized;
 
 /// Location of a case's tensors.
 #[derive(Clone, Copy, PartialEq)]
@@ -79,7 +79,7 @@ impl Fixture {
     }
 
     fn new(backend: i32, count: i64, place: Place, threads: i64) -> Self {
-        let mut options = initialised!(purlin_context_options, purlin_context_options_init);
+        let mut options = initialized!(purlin_context_options, purlin_context_options_init);
         options.backend = backend;
         options.threads = threads;
         let mut context = std::ptr::null_mut();
@@ -94,7 +94,7 @@ impl Fixture {
 
     /// Bytes of host and device memory that the context's objects hold.
     pub fn memory_used(&self) -> (i64, i64) {
-        let mut info = initialised!(purlin_context_info, purlin_context_info_init);
+        let mut info = initialized!(purlin_context_info, purlin_context_info_init);
         good!(purlin_context_properties(self.context, &raw mut info));
         (info.host_memory_used, info.device_memory_used)
     }
@@ -127,7 +127,7 @@ impl Fixture {
 
     /// Fills a host tensor by `value` of the element's number.
     fn fill(&self, tensor: *mut purlin_tensor, value: impl Fn(usize) -> f64) {
-        let mut info = initialised!(purlin_tensor_info, purlin_tensor_info_init);
+        let mut info = initialized!(purlin_tensor_info, purlin_tensor_info_init);
         good!(purlin_tensor_properties(tensor, &raw mut info));
         let elements = usize::try_from(info.elements).expect("a size");
         for k in 0..elements {
@@ -153,7 +153,7 @@ impl Fixture {
     fn keep_in(&self, place: Place, host: *mut purlin_tensor, symmetric: Option<(i64, i64)>) -> *mut purlin_tensor {
         let mut tensor = host;
         if place == Place::Device {
-            let mut info = initialised!(purlin_tensor_info, purlin_tensor_info_init);
+            let mut info = initialized!(purlin_tensor_info, purlin_tensor_info_init);
             good!(purlin_tensor_properties(host, &raw mut info));
             let (dtype, place, device) = (info.dtype, &raw mut tensor, PURLIN_DEVICE);
             match symmetric {
@@ -192,7 +192,7 @@ impl Fixture {
         let host = self.host(dtype, &[length]);
         self.fill(host, value);
         let tensor = self.keep_in(Place::Device, host, None);
-        let mut info = initialised!(purlin_tensor_info, purlin_tensor_info_init);
+        let mut info = initialized!(purlin_tensor_info, purlin_tensor_info_init);
         good!(purlin_tensor_properties(tensor, &raw mut info));
         (tensor, info.data as u64)
     }

@@ -10,7 +10,7 @@ use purlin::fault::{self, Kind};
 use purlin::ffi::*;
 
 use crate::cases::{Call, Case};
-use crate::fixture::{Fixture, c, good, initialised, message, noise};
+use crate::fixture::{Fixture, c, good, initialized, message, noise};
 
 /// Large enough that the buffers of a decomposition count as large.
 const ROWS: i64 = 600;
@@ -181,7 +181,7 @@ fn with_rsvd(
     change: impl Fn(&mut purlin_rsvd_options),
     body: impl FnOnce(*mut purlin_rsvd) -> purlin_status,
 ) -> purlin_status {
-    let mut o = initialised!(purlin_rsvd_options, purlin_rsvd_options_init);
+    let mut o = initialized!(purlin_rsvd_options, purlin_rsvd_options_init);
     (o.rank, o.block_rows, o.power_iterations) = (RANK, 200, 1);
     change(&mut o);
     let mut rsvd = null_mut();
@@ -214,7 +214,7 @@ fn decompose(f: &Fixture, form: Form) -> Call {
                     }
                 },
                 |rsvd| {
-                    let mut info = initialised!(purlin_rsvd_info, purlin_rsvd_info_init);
+                    let mut info = initialized!(purlin_rsvd_info, purlin_rsvd_info_init);
                     c!(purlin_rsvd_compute(rsvd, null(), a, u, values, v, &raw mut info))
                 },
             ),
@@ -229,7 +229,7 @@ fn decompose_once(f: &Fixture) -> Call {
     let values = f.vector(RANK);
     Box::new(move || {
         let mut a = null_mut();
-        let mut o = initialised!(purlin_rsvd_options, purlin_rsvd_options_init);
+        let mut o = initialized!(purlin_rsvd_options, purlin_rsvd_options_init);
         o.rank = RANK;
         let none = (Vec::new(), Vec::new());
         let status = in_turn!(
@@ -385,7 +385,7 @@ fn components(f: &Fixture) -> Call {
     Box::new(move || {
         let [mut x, mut scores] = [null_mut(); 2];
         let mut pca = null_mut();
-        let mut info = initialised!(purlin_rsvd_info, purlin_rsvd_info_init);
+        let mut info = initialized!(purlin_rsvd_info, purlin_rsvd_info_init);
         let none = (Vec::new(), Vec::new());
         let made = in_turn!(
             matrix(context, Form::Dense, &data, &none, &raw mut x),
@@ -414,7 +414,7 @@ fn components(f: &Fixture) -> Call {
 
 /// A loose tolerance for few iterations: each has the same fault points.
 fn loose() -> purlin_rpca_options {
-    let mut o = initialised!(purlin_rpca_options, purlin_rpca_options_init);
+    let mut o = initialized!(purlin_rpca_options, purlin_rpca_options_init);
     o.tolerance = 0.05;
     o
 }
@@ -447,7 +447,7 @@ impl Drop for Group {
 
 fn split_over_two(f: &Fixture) -> Call {
     let (context, data) = (f.context, entries());
-    let mut options = initialised!(purlin_context_options, purlin_context_options_init);
+    let mut options = initialized!(purlin_context_options, purlin_context_options_init);
     (options.backend, options.threads) = (PURLIN_BACKEND_CUDA, 2);
     let (mut other, mut both) = (null_mut(), Group(null_mut()));
     good!(purlin_context_create(&raw const options, &raw mut other));

@@ -5,7 +5,7 @@ use std::ptr::{null, null_mut};
 use purlin::ffi::*;
 
 use crate::cases::{Call, Case};
-use crate::fixture::{Fixture, c, good, initialised, message};
+use crate::fixture::{Fixture, c, good, initialized, message};
 use crate::rsvd::in_turn;
 
 /// Vertices of the graph: two rings that an edge joins.
@@ -106,7 +106,7 @@ pub fn graph(context: *mut purlin_context, place: *mut *mut purlin_matrix) -> pu
 }
 
 fn options() -> purlin_lanczos_options {
-    let mut o = initialised!(purlin_lanczos_options, purlin_lanczos_options_init);
+    let mut o = initialized!(purlin_lanczos_options, purlin_lanczos_options_init);
     o.count = 2;
     o
 }
@@ -115,7 +115,7 @@ fn multiply(f: &Fixture) -> Call {
     let (context, x, y) = (f.context, f.vector(N), f.vector(N));
     Box::new(move || {
         let mut made = Made::none();
-        let mut o = initialised!(purlin_spmv_options, purlin_spmv_options_init);
+        let mut o = initialized!(purlin_spmv_options, purlin_spmv_options_init);
         (o.method, o.op) = (PURLIN_SPMV_METHOD_MERGE, PURLIN_SPMV_TRANSPOSE);
         let a = &mut made.matrices[0];
         let status = in_turn!(
@@ -133,7 +133,7 @@ fn blocks(f: &Fixture, method: i32) -> Call {
     let (context, x, y) = (f.context, f.vector(N), f.vector(N));
     Box::new(move || {
         let mut made = Made::none();
-        let mut o = initialised!(purlin_spmv_options, purlin_spmv_options_init);
+        let mut o = initialized!(purlin_spmv_options, purlin_spmv_options_init);
         o.method = method;
         let [a, xs, ys, ..] = &mut made.matrices;
         let status = in_turn!(
@@ -235,8 +235,8 @@ fn operate(f: &Fixture) -> Call {
     let (context, x, y) = (f.context, f.vector(N), f.vector(N));
     Box::new(move || {
         let (mut made, mut gram) = (Made::none(), null_mut());
-        let mut o = initialised!(purlin_spmv_options, purlin_spmv_options_init);
-        let mut g = initialised!(purlin_spmv_options, purlin_spmv_options_init);
+        let mut o = initialized!(purlin_spmv_options, purlin_spmv_options_init);
+        let mut g = initialized!(purlin_spmv_options, purlin_spmv_options_init);
         (o.kind, o.shift, o.ordering) = (PURLIN_LANCZOS_NORMALIZED_LAPLACIAN, 0.5, PURLIN_ORDERING_DEGREE);
         g.kind = PURLIN_LANCZOS_GRAM;
         let a = &mut made.matrices[0];
@@ -259,7 +259,7 @@ fn filter(f: &Fixture) -> Call {
     let (context, x, y) = (f.context, f.vector(N), f.vector(N));
     Box::new(move || {
         let (mut made, mut of_image) = (Made::none(), null_mut());
-        let mut o = initialised!(purlin_spmv_options, purlin_spmv_options_init);
+        let mut o = initialized!(purlin_spmv_options, purlin_spmv_options_init);
         (o.kind, o.degree, o.lower, o.upper) = (PURLIN_LANCZOS_NORMALIZED_LAPLACIAN, 3, 0.5, 2.0);
         let [a, image, unformed, ..] = &mut made.matrices;
         let status = in_turn!(
@@ -328,7 +328,7 @@ fn ordered(f: &Fixture) -> Call {
     let (context, values, x, y) = (f.context, f.vector(2), f.vector(N), f.vector(N));
     Box::new(move || {
         let (mut made, mut o) = (Made::none(), options());
-        let mut p = initialised!(purlin_spmv_options, purlin_spmv_options_init);
+        let mut p = initialized!(purlin_spmv_options, purlin_spmv_options_init);
         (o.basis, o.ordering, p.ordering) = (40, PURLIN_ORDERING_DEGREE, PURLIN_ORDERING_CUTHILL_MCKEE);
         let a = &mut made.matrices[0];
         let (start, no) = (null(), null());
@@ -349,9 +349,9 @@ struct Group(*mut purlin_group);
 impl Group {
     /// The fixture's context and another one on its device.
     fn of(f: &Fixture) -> Self {
-        let mut info = initialised!(purlin_context_info, purlin_context_info_init);
+        let mut info = initialized!(purlin_context_info, purlin_context_info_init);
         good!(purlin_context_properties(f.context, &raw mut info));
-        let mut options = initialised!(purlin_context_options, purlin_context_options_init);
+        let mut options = initialized!(purlin_context_options, purlin_context_options_init);
         (options.backend, options.threads) = (info.backend, 1);
         let (mut another, mut made) = (null_mut(), null_mut());
         good!(purlin_context_create(&raw const options, &raw mut another));
@@ -473,7 +473,7 @@ fn object(f: &Fixture) -> Call {
     let (context, values) = (f.context, f.vector(2));
     Box::new(move || {
         let (mut made, mut o) = (Made::none(), options());
-        let mut info = initialised!(purlin_lanczos_info, purlin_lanczos_info_init);
+        let mut info = initialized!(purlin_lanczos_info, purlin_lanczos_info_init);
         o.basis = 40;
         let info = &raw mut info;
         let (start, no, none, left) = (null(), null(), null_mut(), null_mut());

@@ -7,7 +7,7 @@ use std::ptr::{null, null_mut};
 use purlin::ffi::*;
 
 use crate::cases::{Call, Case};
-use crate::fixture::{Fixture, c, initialised, message};
+use crate::fixture::{Fixture, c, initialized, message};
 use crate::rsvd::in_turn;
 
 /// Number of sites of every train.
@@ -138,7 +138,7 @@ fn reported(f: &Fixture) -> Call {
     let values = RefCell::new(None);
     Box::new(move || {
         let (mut made, mut out) = (Made::none(), [0.0; 6]);
-        let mut options = initialised!(purlin_tt_contraction_options, purlin_tt_contraction_options_init);
+        let mut options = initialized!(purlin_tt_contraction_options, purlin_tt_contraction_options_init);
         options.progress = Some(go_on);
         let [x, y, ..] = &mut made.trains;
         let (to, last) = (out.as_mut_ptr(), null_mut());
@@ -180,7 +180,7 @@ fn enqueue_by(f: &Fixture, adapt: fn(&mut purlin_tt_contraction_options)) -> Cal
     let (context, (result, _)) = (f.context, f.on_device(PURLIN_F64, 4, |_| 0.0));
     Box::new(move || {
         let mut made = Made::none();
-        let mut options = initialised!(purlin_tt_contraction_options, purlin_tt_contraction_options_init);
+        let mut options = initialized!(purlin_tt_contraction_options, purlin_tt_contraction_options_init);
         adapt(&mut options);
         let [x, y, ..] = &mut made.trains;
         let (dtype, modes, ring, open) = (PURLIN_F64, MODES.as_ptr(), RING.as_ptr(), OPEN.as_ptr());
@@ -234,7 +234,7 @@ fn lists(f: &Fixture) -> Call {
     Box::new(move || {
         let mut made = Made::none();
         // Before the others: the next successful call clears the message of a failure.
-        let mut info = initialised!(purlin_tt_contraction_info, purlin_tt_contraction_info_init);
+        let mut info = initialized!(purlin_tt_contraction_info, purlin_tt_contraction_info_init);
         let [x, y, ..] = &mut made.trains;
         let status = in_turn!(
             random(at, &OPEN, 1, &raw mut *x),
@@ -327,7 +327,7 @@ fn combine(f: &Fixture) -> Call {
 fn truncate(f: &Fixture) -> Call {
     let at = place_of(f);
     let (context, tensor) = (f.context, f.on_host(PURLIN_F64, &MODES, |k| 1.0 / (k + 1) as f64));
-    let mut options = initialised!(purlin_tt_round_options, purlin_tt_round_options_init);
+    let mut options = initialized!(purlin_tt_round_options, purlin_tt_round_options_init);
     options.epsilon = 1e-6;
     Box::new(move || {
         let (mut made, mut exponent, o) = (Made::none(), 0i64, &raw const options);

@@ -87,7 +87,7 @@ contains
 
   subroutine failures()
     type(purlin_context) :: context
-    type(purlin_context_options) :: never_initialised, settings
+    type(purlin_context_options) :: never_initialized, settings
     type(purlin_context_info) :: info
     integer(int32) :: stat
     character(200) :: message
@@ -110,7 +110,7 @@ contains
     call context%create(threads=-5, stat=stat, errmsg=short)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'a negative number of threads is refused')
     call check(short == 'threads:', 'the message is cut to the length of errmsg')
-    call context%create(never_initialised, stat=stat)
+    call context%create(never_initialized, stat=stat)
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'options that nobody initialized are refused')
     message = 'untouched'
     call context%create(backend=PURLIN_BACKEND_CPU, stat=stat, errmsg=message)

@@ -44,7 +44,7 @@ fn whole_library(s: &mut Source<'_>) -> purlin_status {
         4 => any_init!(s, purlin_tensor_info, purlin_tensor_info_init),
         5 => any_init!(s, purlin_matrix_info, purlin_matrix_info_init),
         _ => {
-            let info = options::initialised!(purlin_device_info, purlin_device_info_init);
+            let info = options::initialized!(purlin_device_info, purlin_device_info_init);
             let mut memory = StructMemory::of(s, &info);
             c!(purlin_device_properties(s.strange() as i32, memory.get_mut()))
         }
@@ -122,7 +122,7 @@ fn group(s: &mut Source<'_>, w: &mut World) -> purlin_status {
             status
         }
         2 => {
-            let info = options::initialised!(purlin_group_info, purlin_group_info_init);
+            let info = options::initialized!(purlin_group_info, purlin_group_info_init);
             let mut memory = StructMemory::of(s, &info);
             c!(purlin_group_properties(w.groups.pick(s), memory.get_mut()))
         }
@@ -230,7 +230,7 @@ fn tensor_copy(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let (stream, from) = (any_stream(s, w), w.tensors.pick(s));
     let mut to = w.tensors.pick(s);
     // Two random tensors rarely fit each other, so the second is made to fit.
-    let (mut dims, mut info) = ([0i64; 32], options::initialised!(purlin_tensor_info, purlin_tensor_info_init));
+    let (mut dims, mut info) = ([0i64; 32], options::initialized!(purlin_tensor_info, purlin_tensor_info_init));
     if s.below(2) == 0
         && c!(purlin_tensor_properties(from, &raw mut info)) == purlin_status::PURLIN_SUCCESS
         && c!(purlin_tensor_shape(from, 32, dims.as_mut_ptr(), null_mut())) == purlin_status::PURLIN_SUCCESS
@@ -251,7 +251,7 @@ fn tensor_copy(s: &mut Source<'_>, w: &mut World) -> purlin_status {
 fn tensor_question(s: &mut Source<'_>, w: &World) -> purlin_status {
     let tensor = w.tensors.pick(s);
     if s.below(2) == 0 {
-        let info = options::initialised!(purlin_tensor_info, purlin_tensor_info_init);
+        let info = options::initialized!(purlin_tensor_info, purlin_tensor_info_init);
         let mut memory = StructMemory::of(s, &info);
         return c!(purlin_tensor_properties(tensor, if s.once_in(8) { null_mut() } else { memory.get_mut() }));
     }
@@ -452,7 +452,7 @@ fn matrix_use(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let matrix = w.matrices.pick(s);
     match s.below(4) {
         0 => {
-            let info = options::initialised!(purlin_matrix_info, purlin_matrix_info_init);
+            let info = options::initialized!(purlin_matrix_info, purlin_matrix_info_init);
             let mut memory = StructMemory::of(s, &info);
             c!(purlin_matrix_properties(matrix, if s.once_in(8) { null_mut() } else { memory.get_mut() }))
         }

@@ -6,7 +6,7 @@ use std::ptr::{null, null_mut};
 use purlin::ffi::*;
 
 use crate::base::any_stream;
-use crate::options::{StructMemory, any_init, initialised};
+use crate::options::{StructMemory, any_init, initialized};
 use crate::program::c;
 use crate::source::Source;
 use crate::world::{World, element_size, extent, packed_count};
@@ -191,7 +191,7 @@ fn solver(
 fn solve(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let h = shape(s);
     let (k, v) = (1 + s.below(5) as i64, 1 + s.below(20) as i64);
-    let mut o = initialised!(purlin_sshopm_options, purlin_sshopm_options_init);
+    let mut o = initialized!(purlin_sshopm_options, purlin_sshopm_options_init);
     (o.starts, o.max_iterations, o.goal, o.method) = (v, 40, s.below(3) as i32, s.below(2) as i32);
     for _ in 0..s.below(4) {
         match s.below(18) {
@@ -216,7 +216,7 @@ fn solve(s: &mut Source<'_>, w: &mut World) -> purlin_status {
         }
     }
     o.progress = progress(s);
-    let mut r = initialised!(purlin_sshopm_results, purlin_sshopm_results_init);
+    let mut r = initialized!(purlin_sshopm_results, purlin_sshopm_results_init);
     let (t, n, real, int) = (h.count, h.n, h.dtype, PURLIN_I32);
     r.count = wanted(s, w, int, &[t]);
     r.status = wanted(s, w, int, &[t]);
@@ -241,7 +241,7 @@ fn solve(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     }
     let (context, stream, tensors) = (context(s, w), any_stream(s, w), batch(s, w, &h));
     let starts = if s.once_in(4) { shaped(s, w, real, &[n, v]) } else { null_mut() };
-    let info = initialised!(purlin_sshopm_info, purlin_sshopm_info_init);
+    let info = initialized!(purlin_sshopm_info, purlin_sshopm_info_init);
     let (options, results, mut info) = (StructMemory::of(s, &o), StructMemory::of(s, &r), StructMemory::of(s, &info));
     if s.once_in(3) {
         let solver = solver(s, w, context, options.get());
@@ -258,7 +258,7 @@ fn all(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let mut h = shape(s);
     h.order = s.one_of(&[4, 3, 2, 5]);
     let k = 1 + s.below(8) as i64;
-    let mut o = initialised!(purlin_sshopm_options, purlin_sshopm_options_init);
+    let mut o = initialized!(purlin_sshopm_options, purlin_sshopm_options_init);
     (o.starts, o.max_starts) = (1 + s.below(20) as i64, 40);
     match s.below(12) {
         0 => o.starts = s.one_of(&[-1, i64::MIN]),
@@ -272,7 +272,7 @@ fn all(s: &mut Source<'_>, w: &mut World) -> purlin_status {
         _ => o.seed = s.bits(),
     }
     o.progress = progress(s);
-    let mut r = initialised!(purlin_sshopm_results, purlin_sshopm_results_init);
+    let mut r = initialized!(purlin_sshopm_results, purlin_sshopm_results_init);
     let (t, n, real, int) = (h.count, h.n, h.dtype, PURLIN_I32);
     r.count = wanted(s, w, int, &[t]);
     r.status = wanted(s, w, int, &[t]);
@@ -282,7 +282,7 @@ fn all(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     r.classes = wanted(s, w, int, &[k, t]);
     let (context, stream, tensors) = (context(s, w), any_stream(s, w), batch(s, w, &h));
     let (sum, expected) = (wanted(s, w, int, &[t]), wanted(s, w, int, &[t]));
-    let info = initialised!(purlin_sshopm_info, purlin_sshopm_info_init);
+    let info = initialized!(purlin_sshopm_info, purlin_sshopm_info_init);
     let (o, r, mut info) = (StructMemory::of(s, &o), StructMemory::of(s, &r), StructMemory::of(s, &info));
     if s.once_in(3) {
         let solver = solver(s, w, context, o.get());
@@ -388,7 +388,7 @@ fn fit(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let weights = if s.once_in(4) { shaped(s, w, h.dtype, &[30, h.count]) } else { null_mut() };
     let tensors = batch(s, w, &h);
     let (s0, status) = (wanted(s, w, h.dtype, &[h.count]), wanted(s, w, PURLIN_I32, &[h.count]));
-    let mut o = initialised!(purlin_dwi_options, purlin_dwi_options_init);
+    let mut o = initialized!(purlin_dwi_options, purlin_dwi_options_init);
     (o.weighting, o.nonpositive) = (s.code(2), s.code(2));
     if s.once_in(4) {
         (o.b0_threshold, o.clamp) = (s.float(), s.float());
@@ -421,7 +421,7 @@ fn csa(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let mask = wanted(s, w, PURLIN_U8, &[count]);
     let (dtype, unknowns) = (s.one_of(&[PURLIN_F64, PURLIN_F32]), s.one_of(&[15, 6, 28, 45, 1, 14]));
     let (sh, status) = (shaped(s, w, dtype, &[unknowns, count]), wanted(s, w, PURLIN_I32, &[count]));
-    let mut o = initialised!(purlin_dwi_options, purlin_dwi_options_init);
+    let mut o = initialized!(purlin_dwi_options, purlin_dwi_options_init);
     if s.once_in(4) {
         (o.b0_threshold, o.smoothing) = (s.float(), s.float());
         (o.minimum_signal, o.maximum_signal) = (s.float(), s.float());
@@ -453,7 +453,7 @@ fn peaks(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     if !s.once_in(10) {
         (h.n, h.order) = (3, s.one_of(&[2, 4, 4, 6, 8]));
     }
-    let mut o = initialised!(purlin_dwi_options, purlin_dwi_options_init);
+    let mut o = initialized!(purlin_dwi_options, purlin_dwi_options_init);
     (o.starts, o.max_iterations, o.basis) = (1 + s.below(20) as i64, 40, s.code(6));
     (o.format, o.missing) = (s.code(2), s.code(2));
     for _ in 0..s.below(3) {
@@ -478,7 +478,7 @@ fn peaks(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let (row, k) = (if o.format == PURLIN_PEAKS_MRTRIX { 3 } else { 4 }, 1 + s.below(4) as i64);
     let peaks = shaped(s, w, h.dtype, &[row, k, h.count]);
     let (count, status) = (wanted(s, w, PURLIN_I32, &[h.count]), wanted(s, w, PURLIN_I32, &[h.count]));
-    let info = initialised!(purlin_sshopm_info, purlin_sshopm_info_init);
+    let info = initialized!(purlin_sshopm_info, purlin_sshopm_info_init);
     let (o, mut info) = (StructMemory::of(s, &o), StructMemory::of(s, &info));
     if s.once_in(3) {
         let dwi = diffusion(s, w, context, o.get());

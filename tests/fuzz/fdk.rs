@@ -9,7 +9,7 @@ use purlin::ffi::*;
 
 use crate::base::any_stream;
 use crate::families::{context, progress, shaped, wanted};
-use crate::options::{StructMemory, any_init, initialised};
+use crate::options::{StructMemory, any_init, initialized};
 use crate::program::c;
 use crate::source::Source;
 use crate::world::World;
@@ -197,7 +197,7 @@ fn source(s: &mut Source<'_>, w: &mut World) -> purlin_status {
             c!(purlin_source_from_callback(context, dtype, ndim, dims, read, answer(s), place))
         }
         _ => {
-            let info = initialised!(purlin_array_info, purlin_array_info_init);
+            let info = initialized!(purlin_array_info, purlin_array_info_init);
             let mut memory = StructMemory::of(s, &info);
             return c!(purlin_source_info(w.sources.pick(s), memory.get_mut()));
         }
@@ -249,7 +249,7 @@ fn sink(s: &mut Source<'_>, w: &mut World) -> purlin_status {
 }
 
 fn options(s: &mut Source<'_>, w: &World) -> purlin_fdk_options {
-    let mut o = initialised!(purlin_fdk_options, purlin_fdk_options_init);
+    let mut o = initialized!(purlin_fdk_options, purlin_fdk_options_init);
     o.allow_short_arc = 1;
     (o.window, o.edge, o.fov_mask) = (s.code(5), s.code(2), s.code(2));
     for _ in 0..s.below(4) {
@@ -277,7 +277,7 @@ fn options(s: &mut Source<'_>, w: &World) -> purlin_fdk_options {
 }
 
 fn create(s: &mut Source<'_>, w: &mut World) -> purlin_status {
-    let mut g = initialised!(purlin_fdk_geometry, purlin_fdk_geometry_init);
+    let mut g = initialized!(purlin_fdk_geometry, purlin_fdk_geometry_init);
     (g.source_to_axis, g.source_to_detector, g.column_pitch, g.row_pitch) = (50.0, 100.0, 2.0, 3.0);
     (g.detector_columns, g.detector_rows, g.views) =
         (2 + s.below(8) as i64, 1 + s.below(6) as i64, 1 + s.below(6) as i64);
@@ -324,7 +324,7 @@ fn create(s: &mut Source<'_>, w: &mut World) -> purlin_status {
             _ => g.angles = angles.as_ptr(),
         }
     }
-    let mut grid = initialised!(purlin_fdk_grid, purlin_fdk_grid_init);
+    let mut grid = initialized!(purlin_fdk_grid, purlin_fdk_grid_init);
     if !s.once_in(4) {
         (grid.nx, grid.ny, grid.nz) = (1 + s.below(6) as i64, 1 + s.below(6) as i64, 1 + s.below(20) as i64);
         (grid.dx, grid.dy, grid.dz) = (1.0, 1.5, 0.5);
@@ -354,7 +354,7 @@ fn create(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let status = c!(purlin_fdk_create(context, geometry, grid_given, ro.get(), place));
     w.fdks.made(status, fdk);
     if status == purlin_status::PURLIN_SUCCESS {
-        let mut info = initialised!(purlin_fdk_info, purlin_fdk_info_init);
+        let mut info = initialized!(purlin_fdk_info, purlin_fdk_info_init);
         let queried = c!(purlin_fdk_plan(fdk, &raw mut info));
         assert_eq!(queried, purlin_status::PURLIN_SUCCESS);
         let panels = [g.detector_columns, g.detector_rows, g.views];
@@ -380,7 +380,7 @@ impl World {
 
 fn reconstruct(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let ((fdk, shape), stream) = (w.fdk(s), any_stream(s, w));
-    let info = initialised!(purlin_fdk_info, purlin_fdk_info_init);
+    let info = initialized!(purlin_fdk_info, purlin_fdk_info_init);
     let mut info = StructMemory::of(s, &info);
     let info = if s.below(2) == 0 { null_mut() } else { info.get_mut() };
     if s.below(2) == 0 {
@@ -451,7 +451,7 @@ fn settings(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let panel = [shape.panels[0], shape.panels[1]];
     match s.below(5) {
         0 => {
-            let info = initialised!(purlin_fdk_info, purlin_fdk_info_init);
+            let info = initialized!(purlin_fdk_info, purlin_fdk_info_init);
             let mut memory = StructMemory::of(s, &info);
             let info = if s.once_in(10) { null_mut() } else { memory.get_mut() };
             if s.once_in(2) { c!(purlin_fdk_last_info(fdk, info)) } else { c!(purlin_fdk_plan(fdk, info)) }

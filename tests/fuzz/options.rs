@@ -56,7 +56,7 @@ macro_rules! any_init {
 pub(crate) use any_init;
 
 /// A struct as its init function leaves it.
-macro_rules! initialised {
+macro_rules! initialized {
     ($type:ty, $init:path) => {{
         let mut value = std::mem::MaybeUninit::<$type>::uninit();
         let status = $crate::program::c!($init(value.as_mut_ptr(), size_of::<$type>()));
@@ -65,15 +65,15 @@ macro_rules! initialised {
         unsafe { value.assume_init() }
     }};
 }
-pub(crate) use initialised;
+pub(crate) use initialized;
 
 pub fn context_info() -> purlin_context_info {
-    initialised!(purlin_context_info, purlin_context_info_init)
+    initialized!(purlin_context_info, purlin_context_info_init)
 }
 
 /// A small context on the CPU.
 pub fn plain_context() -> purlin_context_options {
-    let mut o = initialised!(purlin_context_options, purlin_context_options_init);
+    let mut o = initialized!(purlin_context_options, purlin_context_options_init);
     o.backend = PURLIN_BACKEND_CPU;
     o.threads = 1;
     o.host_memory_limit = LIMIT;

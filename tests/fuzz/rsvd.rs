@@ -9,7 +9,7 @@ use purlin::ffi::*;
 use crate::base::any_stream;
 use crate::families::{context, progress, shaped, wanted};
 use crate::fdk::{Name, answer, remove_file, write_file};
-use crate::options::{StructMemory, any_init, initialised};
+use crate::options::{StructMemory, any_init, initialized};
 use crate::program::c;
 use crate::source::Source;
 use crate::world::{World, element_size, extent};
@@ -181,7 +181,7 @@ fn source(s: &mut Source<'_>, w: &mut World) -> purlin_status {
 
 /// Options of a session of the given rank: mostly usable, none that take long.
 fn rsvd_options(s: &mut Source<'_>, w: &World, rank: i64) -> purlin_rsvd_options {
-    let mut o = initialised!(purlin_rsvd_options, purlin_rsvd_options_init);
+    let mut o = initialized!(purlin_rsvd_options, purlin_rsvd_options_init);
     o.rank = rank;
     o.oversampling = s.below(6) as i64 - 1;
     o.power_iterations = s.below(4) as i64 - 1;
@@ -243,7 +243,7 @@ fn session(s: &mut Source<'_>, w: &World) -> (*mut purlin_rsvd, Sizes) {
 }
 
 fn rsvd_info(s: &mut Source<'_>) -> StructMemory {
-    let info = initialised!(purlin_rsvd_info, purlin_rsvd_info_init);
+    let info = initialized!(purlin_rsvd_info, purlin_rsvd_info_init);
     StructMemory::of(s, &info)
 }
 
@@ -322,7 +322,7 @@ fn fit(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     sizes.rows = sizes.rows.max(2);
     let x = matrix(s, w, &sizes);
     let scores = dense_or_none(s, w, sizes.dtype, sizes.rows, sizes.rank);
-    let mut o = initialised!(purlin_pca_options, purlin_pca_options_init);
+    let mut o = initialized!(purlin_pca_options, purlin_pca_options_init);
     if s.below(3) == 0 {
         (o.samples, o.center, o.scale, o.whiten) = (s.code(2), s.code(2), s.code(2), s.code(2));
     }
@@ -341,7 +341,7 @@ fn fit(s: &mut Source<'_>, w: &mut World) -> purlin_status {
 
 fn transform(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let pca = w.pcas.pick(s);
-    let mut found = initialised!(purlin_pca_info, purlin_pca_info_init);
+    let mut found = initialized!(purlin_pca_info, purlin_pca_info_init);
     if c!(purlin_pca_properties(pca, &raw mut found)) != purlin_status::PURLIN_SUCCESS {
         return c!(purlin_pca_mean(pca, w.tensors.pick(s)));
     }
@@ -385,7 +385,7 @@ fn transform(s: &mut Source<'_>, w: &mut World) -> purlin_status {
 fn split(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let sizes = any_sizes(s);
     let Sizes { rows, cols, dtype, .. } = sizes;
-    let mut o = initialised!(purlin_rpca_options, purlin_rpca_options_init);
+    let mut o = initialized!(purlin_rpca_options, purlin_rpca_options_init);
     o.max_iterations = 5;
     for _ in 0..s.below(4) {
         match s.below(13) {
@@ -410,7 +410,7 @@ fn split(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let m = matrix(s, w, &sizes);
     let mask = if s.below(3) == 0 { dense(s, w, PURLIN_U8, rows, cols) } else { null_mut() };
     let low_rank = dense_or_none(s, w, dtype, rows, cols);
-    let info = initialised!(purlin_rpca_info, purlin_rpca_info_init);
+    let info = initialized!(purlin_rpca_info, purlin_rpca_info_init);
     let (memory, mut info) = (StructMemory::of(s, &o), StructMemory::of(s, &info));
     let options = if s.once_in(8) { null() } else { memory.get() };
     let (context, stream) = (context(s, w), any_stream(s, w));

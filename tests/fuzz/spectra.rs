@@ -8,7 +8,7 @@ use purlin::ffi::*;
 
 use crate::base::any_stream;
 use crate::families::{context, progress, shaped, wanted};
-use crate::options::{StructMemory, any_init, initialised};
+use crate::options::{StructMemory, any_init, initialized};
 use crate::program::c;
 use crate::source::Source;
 use crate::world::{World, element_size, extent};
@@ -129,7 +129,7 @@ fn columns(s: &mut Source<'_>, w: &mut World) -> purlin_status {
 
 /// The number of rows of the matrix, if it exists; at times another number.
 fn rows_of(s: &mut Source<'_>, a: *const purlin_matrix) -> (i64, i64, i32) {
-    let mut info = initialised!(purlin_matrix_info, purlin_matrix_info_init);
+    let mut info = initialized!(purlin_matrix_info, purlin_matrix_info_init);
     if c!(purlin_matrix_properties(a, &raw mut info)) != purlin_status::PURLIN_SUCCESS || s.once_in(30) {
         return (s.size(), s.size(), PURLIN_F64);
     }
@@ -186,7 +186,7 @@ fn derived(s: &mut Source<'_>, w: &mut World) -> purlin_status {
 
 /// The number of stored entries of an existing matrix.
 fn s_count(a: *const purlin_matrix) -> i64 {
-    let mut info = initialised!(purlin_matrix_info, purlin_matrix_info_init);
+    let mut info = initialized!(purlin_matrix_info, purlin_matrix_info_init);
     match c!(purlin_matrix_properties(a, &raw mut info)) {
         purlin_status::PURLIN_SUCCESS => info.nnz.min(100),
         _ => 3,
@@ -248,13 +248,13 @@ fn plan(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let a = w.matrices.pick(s).cast_const();
     match s.below(4) {
         0 => {
-            let info = initialised!(purlin_spmv_info, purlin_spmv_info_init);
+            let info = initialized!(purlin_spmv_info, purlin_spmv_info_init);
             let mut memory = StructMemory::of(s, &info);
             c!(purlin_spmv_properties(w.plans.pick(s), memory.get_mut()))
         }
         1 => c!(purlin_spmv_update(w.plans.pick(s), a)),
         _ => {
-            let mut o = initialised!(purlin_spmv_options, purlin_spmv_options_init);
+            let mut o = initialized!(purlin_spmv_options, purlin_spmv_options_init);
             o.method = s.code(8);
             o.ordering = s.code(3).wrapping_sub(1);
             o.op = s.code(3);
@@ -295,7 +295,7 @@ fn multiply(s: &mut Source<'_>, w: &mut World) -> purlin_status {
 
 /// Any options whose work the test has time for.
 fn any_options(s: &mut Source<'_>, w: &World) -> purlin_lanczos_options {
-    let mut o = initialised!(purlin_lanczos_options, purlin_lanczos_options_init);
+    let mut o = initialized!(purlin_lanczos_options, purlin_lanczos_options_init);
     o.ordering = s.code(3).wrapping_sub(1);
     o.count = 1 + s.below(3) as i64;
     match s.below(11) {
@@ -326,7 +326,7 @@ fn solve(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let vectors = if s.once_in(2) { null_mut() } else { dense(s, w, dtype, n, k) };
     let start = if s.once_in(4) { shaped(s, w, dtype, &[n]) } else { null_mut() };
     let known = if s.once_in(4) { dense(s, w, dtype, n, 1) } else { null_mut() };
-    let info = initialised!(purlin_lanczos_info, purlin_lanczos_info_init);
+    let info = initialized!(purlin_lanczos_info, purlin_lanczos_info_init);
     let mut report = StructMemory::of(s, &info);
     let solve = if s.once_in(8) { w.matrices.pick(s) } else { null_mut() };
     let stream = any_stream(s, w);
@@ -369,7 +369,7 @@ fn solver(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     if s.once_in(2) {
         o = purlin_lanczos_options {
             count: o.count,
-            ..initialised!(purlin_lanczos_options, purlin_lanczos_options_init)
+            ..initialized!(purlin_lanczos_options, purlin_lanczos_options_init)
         };
     }
     let memory = StructMemory::of(s, &o);
@@ -389,7 +389,7 @@ fn solver_call(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let (solver, a) = (w.eigensolvers.pick(s), w.matrices.pick(s).cast_const());
     let (n, cols, dtype) = rows_of(s, a);
     let k = w.pairs.iter().find(|p| p.0 == solver).map_or(2, |p| p.1);
-    let info = initialised!(purlin_lanczos_info, purlin_lanczos_info_init);
+    let info = initialized!(purlin_lanczos_info, purlin_lanczos_info_init);
     let mut report = StructMemory::of(s, &info);
     let place = if s.once_in(20) { null_mut() } else { report.get_mut() };
     match s.below(8) {

@@ -6,7 +6,7 @@ use std::ptr::{null, null_mut};
 
 use purlin::ffi::*;
 
-use crate::options::{self, initialised};
+use crate::options::{self, initialized};
 use crate::program::{Tally, c};
 use crate::source::Source;
 use crate::world::{World, packed_count};
@@ -173,10 +173,10 @@ fn context(s: &mut Source<'_>, w: &mut World) -> purlin_status {
 }
 
 fn solve(s: &mut Source<'_>, w: &mut World) -> purlin_status {
-    let mut o = initialised!(purlin_sshopm_options, purlin_sshopm_options_init);
+    let mut o = initialized!(purlin_sshopm_options, purlin_sshopm_options_init);
     (o.starts, o.max_iterations) = (8, 40);
     disturb(s, &mut o, offset_of!(purlin_sshopm_options, progress));
-    spare!(s, o, initialised!(purlin_sshopm_options, purlin_sshopm_options_init), max_starts);
+    spare!(s, o, initialized!(purlin_sshopm_options, purlin_sshopm_options_init), max_starts);
     affordable_iterations(&mut o.max_iterations);
     affordable_starts(&mut o.starts, BEYOND_MEMORY);
     o.progress = progress(s);
@@ -185,7 +185,7 @@ fn solve(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let (count, found) = counts(w);
     let (values, lambda) = result(w, &[LISTED, COUNT]);
     let (vectors, x) = result(w, &[n, LISTED, COUNT]);
-    let mut r = initialised!(purlin_sshopm_results, purlin_sshopm_results_init);
+    let mut r = initialized!(purlin_sshopm_results, purlin_sshopm_results_init);
     (r.count, r.values, r.vectors) = (count, values, vectors);
     let status =
         c!(purlin_sshopm_solve_once(w.home(), null(), tensors, null(), &raw const o, &raw const r, null_mut()));
@@ -195,10 +195,10 @@ fn solve(s: &mut Source<'_>, w: &mut World) -> purlin_status {
 }
 
 fn all(s: &mut Source<'_>, w: &mut World) -> purlin_status {
-    let mut o = initialised!(purlin_sshopm_options, purlin_sshopm_options_init);
+    let mut o = initialized!(purlin_sshopm_options, purlin_sshopm_options_init);
     (o.starts, o.max_starts, o.max_iterations) = (8, 40, 40);
     disturb(s, &mut o, offset_of!(purlin_sshopm_options, progress));
-    spare!(s, o, initialised!(purlin_sshopm_options, purlin_sshopm_options_init), method shift_kind shift test warmup tau
+    spare!(s, o, initialized!(purlin_sshopm_options, purlin_sshopm_options_init), method shift_kind shift test warmup tau
         start_kind compatibility remove_isotropic goal);
     affordable_iterations(&mut o.max_iterations);
     affordable_starts(&mut o.starts, i64::MAX);
@@ -210,7 +210,7 @@ fn all(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     let tensors = batch(w, order, n);
     let (count, found) = counts(w);
     let (values, lambda) = result(w, &[LISTED, COUNT]);
-    let mut r = initialised!(purlin_sshopm_results, purlin_sshopm_results_init);
+    let mut r = initialized!(purlin_sshopm_results, purlin_sshopm_results_init);
     (r.count, r.values) = (count, values);
     let (o, r) = (&raw const o, &raw const r);
     let status = c!(purlin_sshopm_solve_all_once(w.home(), null(), tensors, o, r, null_mut(), null_mut(), null_mut()));
@@ -236,9 +236,9 @@ fn scheme(w: &mut World) -> [*mut purlin_tensor; 3] {
 }
 
 fn fit(s: &mut Source<'_>, w: &mut World) -> purlin_status {
-    let mut o = initialised!(purlin_dwi_options, purlin_dwi_options_init);
+    let mut o = initialized!(purlin_dwi_options, purlin_dwi_options_init);
     disturb(s, &mut o, offset_of!(purlin_dwi_options, progress));
-    spare!(s, o, initialised!(purlin_dwi_options, purlin_dwi_options_init), basis format missing start_kind max_iterations
+    spare!(s, o, initialized!(purlin_dwi_options, purlin_dwi_options_init), basis format missing start_kind max_iterations
         method starts seed smoothing minimum_signal maximum_signal absolute_threshold relative_threshold min_separation
         tolerance merge_angle);
     o.progress = progress(s);
@@ -261,9 +261,9 @@ fn fit(s: &mut Source<'_>, w: &mut World) -> purlin_status {
 }
 
 fn csa(s: &mut Source<'_>, w: &mut World) -> purlin_status {
-    let mut o = initialised!(purlin_dwi_options, purlin_dwi_options_init);
+    let mut o = initialized!(purlin_dwi_options, purlin_dwi_options_init);
     disturb(s, &mut o, offset_of!(purlin_dwi_options, progress));
-    spare!(s, o, initialised!(purlin_dwi_options, purlin_dwi_options_init), weighting nonpositive clamp basis format missing
+    spare!(s, o, initialized!(purlin_dwi_options, purlin_dwi_options_init), weighting nonpositive clamp basis format missing
         start_kind max_iterations method starts seed absolute_threshold relative_threshold min_separation tolerance
         merge_angle);
     o.progress = progress(s);
@@ -273,10 +273,10 @@ fn csa(s: &mut Source<'_>, w: &mut World) -> purlin_status {
 }
 
 fn peaks(s: &mut Source<'_>, w: &mut World) -> purlin_status {
-    let mut o = initialised!(purlin_dwi_options, purlin_dwi_options_init);
+    let mut o = initialized!(purlin_dwi_options, purlin_dwi_options_init);
     (o.starts, o.max_iterations) = (12, 40);
     disturb(s, &mut o, offset_of!(purlin_dwi_options, progress));
-    spare!(s, o, initialised!(purlin_dwi_options, purlin_dwi_options_init), weighting nonpositive clamp smoothing
+    spare!(s, o, initialized!(purlin_dwi_options, purlin_dwi_options_init), weighting nonpositive clamp smoothing
         minimum_signal maximum_signal b0_threshold);
     affordable_iterations(&mut o.max_iterations);
     affordable_starts(&mut o.starts, BEYOND_MEMORY);
@@ -318,10 +318,10 @@ fn expect_numbers(status: purlin_status, values: *const f64, count: i64) {
 }
 
 fn decompose(s: &mut Source<'_>, w: &mut World) -> purlin_status {
-    let mut o = initialised!(purlin_rsvd_options, purlin_rsvd_options_init);
+    let mut o = initialized!(purlin_rsvd_options, purlin_rsvd_options_init);
     (o.rank, o.method) = (RANK, s.below(12) as i32);
     disturb(s, &mut o, offset_of!(purlin_rsvd_options, restart_path));
-    spare!(s, o, initialised!(purlin_rsvd_options, purlin_rsvd_options_init), max_rank block_columns one_pass);
+    spare!(s, o, initialized!(purlin_rsvd_options, purlin_rsvd_options_init), max_rank block_columns one_pass);
     o.power_iterations = if o.power_iterations > 3 { o.power_iterations % 4 } else { o.power_iterations };
     o.progress = progress(s);
     let mut rsvd = null_mut();
@@ -345,7 +345,7 @@ fn decompose(s: &mut Source<'_>, w: &mut World) -> purlin_status {
 }
 
 fn split(s: &mut Source<'_>, w: &mut World) -> purlin_status {
-    let mut o = initialised!(purlin_rpca_options, purlin_rpca_options_init);
+    let mut o = initialized!(purlin_rpca_options, purlin_rpca_options_init);
     disturb(s, &mut o, offset_of!(purlin_rpca_options, progress));
     o.max_iterations = if o.max_iterations > 100 { o.max_iterations % 100 } else { o.max_iterations };
     o.power_iterations = if o.power_iterations > 3 { o.power_iterations % 4 } else { o.power_iterations };
@@ -356,7 +356,7 @@ fn split(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     }
     let both = s.once_in(16);
     if both {
-        o = initialised!(purlin_rpca_options, purlin_rpca_options_init);
+        o = initialized!(purlin_rpca_options, purlin_rpca_options_init);
         (o.max_rank, o.fixed_rank) = (1 + s.size().clamp(0, 9), 1 + s.size().clamp(0, 9));
     }
     let (m, _) = matrix(w, ROWS, COLS, |k| if k as i64 % 11 == 0 { 5.0 } else { (0.3 * k).sin() });

@@ -8,7 +8,7 @@ use purlin::ffi::*;
 
 use crate::base::any_stream;
 use crate::families::{context, progress, shaped, wanted};
-use crate::options::{StructMemory, any_init, initialised};
+use crate::options::{StructMemory, any_init, initialized};
 use crate::program::c;
 use crate::source::Source;
 use crate::world::{World, element_size, extent};
@@ -141,7 +141,7 @@ fn any_train(s: &mut Source<'_>, w: &mut World) -> *mut purlin_tt {
 
 /// Sizes of a core, and the type, as the train reports them.
 fn core_shape(train: *const purlin_tt, k: usize) -> ([i64; 3], i32, usize) {
-    let mut info = initialised!(purlin_tt_info, purlin_tt_info_init);
+    let mut info = initialized!(purlin_tt_info, purlin_tt_info_init);
     let (mut modes, mut ranks) = ([1i64; SITES + 1], [1i64; SITES + 1]);
     let known = c!(purlin_tt_properties(train, &raw mut info)) == purlin_status::PURLIN_SUCCESS
         && c!(purlin_tt_shape(train, SITES as i64 + 1, modes.as_mut_ptr(), ranks.as_mut_ptr()))
@@ -183,7 +183,7 @@ fn cores(s: &mut Source<'_>, w: &mut World) -> purlin_status {
             c!(purlin_tt_copy(context(s, w), stream, tt, other))
         }
         _ => {
-            let info = initialised!(purlin_tt_info, purlin_tt_info_init);
+            let info = initialized!(purlin_tt_info, purlin_tt_info_init);
             let mut memory = StructMemory::of(s, &info);
             c!(purlin_tt_properties(tt, memory.get_mut()))
         }
@@ -253,7 +253,7 @@ fn about_matrix(s: &mut Source<'_>, w: &mut World, matrix: *mut purlin_tt_matrix
     match s.below(4) {
         0 => status,
         1 => {
-            let mut info = initialised!(purlin_tt_info, purlin_tt_info_init);
+            let mut info = initialized!(purlin_tt_info, purlin_tt_info_init);
             c!(purlin_tt_matrix_properties(matrix, &raw mut info))
         }
         2 => {
@@ -272,7 +272,7 @@ fn any_matrix(s: &mut Source<'_>, w: &mut World) -> *mut purlin_tt_matrix {
 }
 
 fn contraction(s: &mut Source<'_>, w: &mut World) -> purlin_status {
-    let mut o = initialised!(purlin_tt_contraction_options, purlin_tt_contraction_options_init);
+    let mut o = initialized!(purlin_tt_contraction_options, purlin_tt_contraction_options_init);
     for _ in 0..s.below(4) {
         match s.below(11) {
             9 => o.group = w.groups.pick(s),
@@ -307,7 +307,7 @@ fn any_contraction(s: &mut Source<'_>, w: &mut World) -> *mut purlin_tt_contract
 }
 
 fn any_info(s: &mut Source<'_>) -> StructMemory {
-    let info = initialised!(purlin_tt_contraction_info, purlin_tt_contraction_info_init);
+    let info = initialized!(purlin_tt_contraction_info, purlin_tt_contraction_info_init);
     StructMemory::of(s, &info)
 }
 
@@ -348,7 +348,7 @@ fn once(
     result: *mut f64,
     info: *mut purlin_tt_contraction_info,
 ) -> purlin_status {
-    let mut o = initialised!(purlin_tt_contraction_options, purlin_tt_contraction_options_init);
+    let mut o = initialized!(purlin_tt_contraction_options, purlin_tt_contraction_options_init);
     (o.method, o.norm_method, o.progress) = (s.code(7), s.code(4), progress(s));
     let memory = StructMemory::of(s, &o);
     let options = if s.once_in(4) { null() } else { memory.get() };
@@ -510,14 +510,14 @@ fn truncation(
     x: *const purlin_tt,
     place: *mut *mut purlin_tt,
 ) -> purlin_status {
-    let mut o = initialised!(purlin_tt_round_options, purlin_tt_round_options_init);
+    let mut o = initialized!(purlin_tt_round_options, purlin_tt_round_options_init);
     if s.below(2) == 0 {
         o.epsilon = s.float();
     }
     if s.below(4) == 0 {
         o.max_rank = s.size();
     }
-    let info = initialised!(purlin_tt_round_info, purlin_tt_round_info_init);
+    let info = initialized!(purlin_tt_round_info, purlin_tt_round_info_init);
     let (given, mut memory) = (StructMemory::of(s, &o), StructMemory::of(s, &info));
     let options = if s.once_in(10) { null() } else { given.get() };
     match s.below(4) {

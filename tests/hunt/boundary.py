@@ -175,10 +175,10 @@ class World:
         if self.rng.random() < 0.05:
             return 0
         size = ctypes.c_size_t(self.size_of(name))
-        initialise = name + "_init"
+        initialize = name + "_init"
         if STRUCTS[name][0][1] != "struct_size":
             return address
-        require(status(initialise, ctypes.c_void_p(address), size) == 0, f"{initialise}: {message()!r}")
+        require(status(initialize, ctypes.c_void_p(address), size) == 0, f"{initialize}: {message()!r}")
         if reads:
             self.change(name, address)
         if self.rng.random() < 0.06:

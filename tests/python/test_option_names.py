@@ -11,7 +11,7 @@ import pytest
 from conftest import ROOT
 
 from purlin import _options, _sshopm_types, _structs, _train_options, dwi, sshopm
-from purlin._context import initialised
+from purlin._context import initialized
 
 MATLAB = ROOT / "bindings" / "matlab" / "+purlin"
 
@@ -157,7 +157,7 @@ def test_defaults_are_those_of_matlab(
     path = MATLAB / file
     if not path.is_file():
         pytest.skip("no MATLAB package beside the tests")
-    library, stated = initialised(struct, name), stated_defaults(path.read_text())
+    library, stated = initialized(struct, name), stated_defaults(path.read_text())
     for option in set(options.__annotations__) & CHOSEN[file]:
         assert getattr(library, option) in (0, -1), option
     if function is not None:

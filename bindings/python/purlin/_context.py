@@ -53,7 +53,7 @@ def _word(value: int, table: dict[str, int]) -> str:
     return next((word for word, number in table.items() if number == value), str(value))
 
 
-def initialised(struct: Any, init: str) -> Any:
+def initialized(struct: Any, init: str) -> Any:
     """A C struct with its defaults."""
     value = struct()
     check(getattr(lib, f"purlin_{init}_init")(ctypes.byref(value), ctypes.sizeof(value)))
@@ -82,7 +82,7 @@ def devices() -> list[Device]:
     check(lib.purlin_device_count(ctypes.byref(count)))
     found = []
     for ordinal in range(count.value):
-        info = initialised(_CDeviceInfo, "device_info")
+        info = initialized(_CDeviceInfo, "device_info")
         check(lib.purlin_device_properties(ordinal, ctypes.byref(info)))
         found.append(
             Device(
@@ -232,7 +232,7 @@ class Context(Handle):
         log: LogFunction | None = None,
         log_level: Level = "info",
     ) -> None:
-        options = initialised(_CContextOptions, "context_options")
+        options = initialized(_CContextOptions, "context_options")
         options.backend = choice("backend", backend, _BACKENDS)
         options.device = device
         options.threads = threads
@@ -268,7 +268,7 @@ class Context(Handle):
     @property
     def properties(self) -> ContextInfo:
         """Backend, device and memory of the context."""
-        info = initialised(_CContextInfo, "context_info")
+        info = initialized(_CContextInfo, "context_info")
         check(lib.purlin_context_properties(self.handle, ctypes.byref(info)))
         return ContextInfo(
             backend=_word(info.backend, _BACKENDS),
@@ -316,7 +316,7 @@ class Group(Handle):
         check(status)
 
     def __len__(self) -> int:
-        info = initialised(_CGroupInfo, "group_info")
+        info = initialized(_CGroupInfo, "group_info")
         check(lib.purlin_group_properties(self.handle, ctypes.byref(info)))
         return int(info.members)
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import _structs
-from ._context import _word, initialised
+from ._context import _word, initialized
 from ._keywords import OTHERS, STRUCTS
 from ._options import WORDS
 
@@ -74,7 +74,7 @@ def _default(value: Any, hint: str, words: dict[str, int] | None) -> str | None:
 
 def _lines(options: type, refused: dict[str, tuple[str, ...]]) -> Iterator[str]:
     struct = STRUCTS[options]
-    raw = initialised(getattr(_structs, "".join(word.capitalize() for word in struct.split("_"))), struct)
+    raw = initialized(getattr(_structs, "".join(word.capitalize() for word in struct.split("_"))), struct)
     for name, annotation in options.__annotations__.items():
         left_out = refused.get(name)
         if left_out == _WHOLE:

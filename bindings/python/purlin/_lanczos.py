@@ -14,7 +14,7 @@ from . import _constants as c
 from . import _memory as memory
 from . import _options, _reports
 from ._callback import Progress, ProgressCall, ProgressRelay
-from ._context import Context, Group, checked_group, choice, initialised
+from ._context import Context, Group, checked_group, choice, initialized
 from ._error import InvalidArgument, NoConvergence, Wording, renaming
 from ._keywords import apply, known, report
 from ._matrix import Matrix
@@ -132,7 +132,7 @@ class Call:
     """Options, progress function and report of a call that solves."""
 
     def __init__(self, count: int, which: str, progress: Progress | None, options: Any) -> None:
-        self.options = initialised(LanczosOptions, "lanczos_options")
+        self.options = initialized(LanczosOptions, "lanczos_options")
         self.options.count = count
         given = dict(options)
         self.group: Group | None = checked_group(given.pop("group", None))
@@ -142,7 +142,7 @@ class Call:
         self.options.which = choice("which", which, w.LANCZOS_WHICH)
         apply(self.options, _OPTIONS, given)
         self.relay = ProgressRelay(progress, self.options)
-        self.report = initialised(LanczosInfo, "lanczos_info")
+        self.report = initialized(LanczosInfo, "lanczos_info")
 
     def finish(self, context: Context, running: ProgressCall, status: int, found: Callable[[int], Any]) -> Any:
         """`found` of as many pairs as there are; raises `Unfinished` with it where not all have converged."""

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from . import _constants as c
 from . import _memory as memory
-from ._context import Context, Handle, Stream, choice, default_context, initialised
+from ._context import Context, Handle, Stream, choice, default_context, initialized
 from ._error import Wording, check, in_numpy_order, renaming
 from ._lib import lib
 from ._lifetime import in_place
@@ -357,7 +357,7 @@ class Matrix(Handle):
     @property
     def info(self) -> Any:
         """The C struct `purlin_matrix_info`, filled at each access."""
-        info = initialised(MatrixInfo, "matrix_info")
+        info = initialized(MatrixInfo, "matrix_info")
         check(lib.purlin_matrix_properties(self.handle, ctypes.byref(info)))
         return info
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from . import _memory as memory
 from . import _options, _reports
-from ._context import Context, Handle, Stream, initialised
+from ._context import Context, Handle, Stream, initialized
 from ._error import check
 from ._keywords import apply, known, report
 from ._lib import lib
@@ -73,7 +73,7 @@ class Products(Handle):
     """A plan of products with a matrix, or with an operator made of it. `block` borrows a matrix of vectors, as `Matrix.dense`."""
 
     def __init__(self, matrix: Multiplied, block: Callable[..., Any], options: Mapping[str, Any]) -> None:
-        raw = initialised(SpmvOptions, "spmv_options")
+        raw = initialized(SpmvOptions, "spmv_options")
         apply(raw, _OPTIONS, options)
         # Asked for before the call, whose message another one would take away.
         (rows, cols), dtype = matrix.shape, matrix.dtype
@@ -97,7 +97,7 @@ class Products(Handle):
     @property
     def info(self) -> _reports.SpmvInfo:
         """The method, why it was chosen, and statistics of the rows."""
-        raw = initialised(SpmvInfo, "spmv_info")
+        raw = initialized(SpmvInfo, "spmv_info")
         check(lib.purlin_spmv_properties(self.handle, ctypes.byref(raw)))
         return report(_reports.SpmvInfo, raw)
 

@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 
 from . import _structs
 from ._callback import Progress, ProgressCall, ProgressRelay
-from ._context import Context, Handle, Members, initialised
+from ._context import Context, Handle, Members, initialized
 from ._error import Wording, check
 from ._lib import lib
 from ._sshopm_types import Info, read_info
@@ -59,7 +59,7 @@ class Solver(Handle, Generic[Report]):
     def _fresh(self) -> Any:
         """The C struct of a report, before a call."""
         words = self._report.split("_")
-        return initialised(getattr(_structs, "".join(map(str.capitalize, words))), self._report)
+        return initialized(getattr(_structs, "".join(map(str.capitalize, words))), self._report)
 
     def _planned(self, *given: Any, what: str = "plan", wording: Wording | None = None) -> Report:
         """The report of the function `what` on these handles."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from . import _choices as w
 from . import _options, _reports
-from ._context import initialised
+from ._context import initialized
 from ._keywords import report
 from ._memory import Array
 from ._structs import SshopmResults
@@ -117,7 +117,7 @@ class Results:
 
     def raw(self) -> Any:
         """The C struct `purlin_sshopm_results`, NULL for each that is `None`."""
-        struct = initialised(SshopmResults, "sshopm_results")
+        struct = initialized(SshopmResults, "sshopm_results")
         for name, *_ in SshopmResults._fields_[1:]:
             tensor = getattr(self, name)
             setattr(struct, name, None if tensor is None else tensor.handle)

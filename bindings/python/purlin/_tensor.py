@@ -14,7 +14,7 @@ from . import _capsule
 from . import _constants as c
 from . import _memory as memory
 from ._checked import whole
-from ._context import Context, Handle, Stream, choice, default_context, initialised
+from ._context import Context, Handle, Stream, choice, default_context, initialized
 from ._error import Wording, check, renaming
 from ._lib import lib
 from ._lifetime import in_place
@@ -205,7 +205,7 @@ class Tensor(Handle):
     @property
     def info(self) -> Any:
         """The C struct `purlin_tensor_info`, filled at each access."""
-        info = initialised(TensorInfo, "tensor_info")
+        info = initialized(TensorInfo, "tensor_info")
         check(lib.purlin_tensor_properties(self.handle, ctypes.byref(info)))
         return info
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from . import _constants as c
 from . import _memory as memory
-from ._context import Context, Handle, Stream, choice, default_context, initialised
+from ._context import Context, Handle, Stream, choice, default_context, initialized
 from ._error import InvalidArgument, check
 from ._lib import lib
 from ._memory import Array, Memory
@@ -132,7 +132,7 @@ class _Cores(Handle):
     @property
     def info(self) -> Any:
         """The C struct `purlin_tt_info`, filled at each access."""
-        info = initialised(TtInfo, "tt_info")
+        info = initialized(TtInfo, "tt_info")
         check(self._properties(self.handle, ctypes.byref(info)))
         return info
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from . import _constants as c
 from . import _memory as memory
-from ._context import Context, choice, default_context, initialised
+from ._context import Context, choice, default_context, initialized
 from ._error import renaming
 from ._lib import lib
 from ._memory import Array
@@ -133,7 +133,7 @@ def canonicalize(x: object, centre: int, *, context: Context | None = None) -> t
 
 
 def _truncation(epsilon: float, max_rank: int, absolute: bool) -> Any:
-    raw = initialised(TtRoundOptions, "tt_round_options")
+    raw = initialized(TtRoundOptions, "tt_round_options")
     raw.epsilon, raw.max_rank, raw.absolute = epsilon, max_rank, absolute
     return raw
 
@@ -145,7 +145,7 @@ def round(
     and `absolute` is then refused."""
     context = _on(context, x)
     train, options = Train.of(x, context, "x"), _truncation(epsilon, max_rank, absolute)
-    discarded, info, made = np.zeros(len(train) - 1), initialised(TtRoundInfo, "tt_round_info"), c_void_p()
+    discarded, info, made = np.zeros(len(train) - 1), initialized(TtRoundInfo, "tt_round_info"), c_void_p()
     borrowed = Tensor.borrow(discarded, context=context)
     status = lib.purlin_tt_round(
         context.handle,
@@ -190,7 +190,7 @@ def hadamard_round(
 
 
 def _product(context: Context, call: Any, a: Train | TrainMatrix, b: Train, options: Any) -> Truncated:
-    info, made = initialised(TtRoundInfo, "tt_round_info"), c_void_p()
+    info, made = initialized(TtRoundInfo, "tt_round_info"), c_void_p()
     status = call(
         context.handle,
         None,
@@ -220,7 +220,7 @@ def svd(
     if array.size == 0 or array.ndim == 0:
         raise ValueError(f"values: has shape {array.shape}, expected at least 1 axis and sizes of at least 1")
     given, options = Tensor.borrow(array, context=context), _truncation(epsilon, max_rank, absolute)
-    discarded, info, made = np.zeros(array.ndim - 1), initialised(TtRoundInfo, "tt_round_info"), c_void_p()
+    discarded, info, made = np.zeros(array.ndim - 1), initialized(TtRoundInfo, "tt_round_info"), c_void_p()
     borrowed = Tensor.borrow(discarded, context=context)
     status = lib.purlin_tt_svd(
         context.handle,

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from . import _constants as c
 from . import _memory as memory
 from ._calls import called_back
-from ._context import Context, Handle, Stream, default_context, initialised
+from ._context import Context, Handle, Stream, default_context, initialized
 from ._error import InvalidArgument, check, in_numpy_order
 from ._lib import lib
 from ._lifetime import Copies
@@ -283,7 +283,7 @@ class Source(_End):
         return owner._made(status)
 
     def _raw_info(self) -> Any:
-        raw = initialised(ArrayInfo, "array_info")
+        raw = initialized(ArrayInfo, "array_info")
         check(lib.purlin_source_info(self.handle, ctypes.byref(raw)))
         return raw
 

@@ -20,7 +20,7 @@ from . import _options
 from ._batch import Batch, Outputs
 from ._callback import Progress
 from ._checked import at_least
-from ._context import Context, Stream, choice, default_context, initialised
+from ._context import Context, Stream, choice, default_context, initialized
 from ._error import InvalidArgument, Wording, renaming
 from ._keywords import Known, apply, known, refuse_unknown
 from ._lib import lib
@@ -204,7 +204,7 @@ class Dwi(PairSolver):
         self, *, progress: Progress | None = None, context: Context | None = None, **options: Unpack[Options]
     ) -> None:
         """Options that a call does not use are refused by that call."""
-        raw = initialised(DwiOptions, "dwi_options")
+        raw = initialized(DwiOptions, "dwi_options")
         apply(raw, _OPTIONS, options)
         self._basis: PeaksBasis | None = options.get("basis")
         self._components = 3 if options.get("format") == "mrtrix" else 4

@@ -21,7 +21,7 @@ from . import _memory as memory
 from . import _options
 from ._callback import Progress, ProgressRelay
 from ._checked import at_least
-from ._context import Context, Group, Members, Stream, default_context, initialised
+from ._context import Context, Group, Members, Stream, default_context, initialized
 from ._error import InvalidArgument, Wording, in_numpy_order, renaming
 from ._keywords import apply, known, report
 from ._lib import lib
@@ -61,7 +61,7 @@ class Geometry:
     allow_inside_panel: bool = False
 
     def _raw(self) -> tuple[Any, object]:
-        raw = initialised(FdkGeometry, "fdk_geometry")
+        raw = initialized(FdkGeometry, "fdk_geometry")
         for name in (
             "detector_columns detector_rows source_to_axis source_to_detector column_pitch row_pitch column_offset row_offset "
             "allow_inside_panel"
@@ -149,12 +149,12 @@ class Reconstruction(Solver[Info]):
         members = Members(context, group)
         self.geometry = geometry
         raw_geometry, keep = geometry._raw()
-        raw_grid = initialised(FdkGrid, "fdk_grid")
+        raw_grid = initialized(FdkGrid, "fdk_grid")
         if grid is not None:
             raw_grid.nx, raw_grid.ny, raw_grid.nz = (at_least(f"size[{k}]", n, 1) for k, n in enumerate(grid.size))
             raw_grid.dx, raw_grid.dy, raw_grid.dz = (real(f"spacing[{k}]", step) for k, step in enumerate(grid.spacing))
             raw_grid.x0, raw_grid.y0, raw_grid.z0 = (real(f"origin[{k}]", at) for k, at in enumerate(grid.origin))
-        raw_options = initialised(FdkOptions, "fdk_options")
+        raw_options = initialized(FdkOptions, "fdk_options")
         apply(raw_options, _OPTIONS, given)
         if group is not None:
             raw_options.group = group.handle

@@ -20,7 +20,7 @@ from . import _constants as c
 from . import _pca_copy as copies
 from ._callback import Progress, expect_progress
 from ._checked import how_many
-from ._context import Context, Handle, Stream, default_context, home, initialised
+from ._context import Context, Handle, Stream, default_context, home, initialized
 from ._error import check, renaming
 from ._keywords import known
 from ._lib import lib
@@ -215,7 +215,7 @@ class PCA:
         matrix = Matrix.of(X, context=self.context, stream=stream, name="X", dtype=self.components_.dtype)
         count = matrix.shape[0 if self._by_rows else 1]
         scores = output(self._oriented(count), self.components_.dtype, matrix, self.context)
-        raw = initialised(RsvdInfo, "rsvd_info")
+        raw = initialized(RsvdInfo, "rsvd_info")
         status = lib.purlin_pca_transform(
             handle, stream.handle if stream else None, matrix.handle, scores[1].handle, ctypes.byref(raw)
         )
@@ -281,7 +281,7 @@ class PCA:
 
     def _model_options(self) -> Any:
         """The model's own options as the C struct."""
-        raw = initialised(PcaOptions, "pca_options")
+        raw = initialized(PcaOptions, "pca_options")
         raw.samples = c.PCA_SAMPLES_ROWS if self._by_rows else c.PCA_SAMPLES_COLUMNS
         raw.center, raw.scale, raw.whiten = self._flags
         return raw
@@ -336,7 +336,7 @@ class PCA:
 
     def _read(self, handle: int, info: Info) -> dict[str, Any]:
         """The attributes from the handle of a fit."""
-        raw = initialised(PcaInfo, "pca_info")
+        raw = initialized(PcaInfo, "pca_info")
         check(lib.purlin_pca_properties(handle, ctypes.byref(raw)))
         dtype = info.dtype
         real = np.dtype(dtype.char.lower())

@@ -18,7 +18,7 @@ import numpy as np
 from . import _memory as memory
 from . import _options, _reports
 from ._callback import Progress, ProgressCall, ProgressRelay
-from ._context import Context, Group, Members, Stream, initialised
+from ._context import Context, Group, Members, Stream, initialized
 from ._error import NoConvergence
 from ._keywords import apply, known, report
 from ._matrix import Matrix
@@ -70,7 +70,7 @@ class Rpca(Solver[Info]):
         """`progress` is called with the iteration, the most there may be, and the residual."""
         given: dict[str, Any] = dict(options)
         group: Group | None = given.pop("group", None)
-        raw = initialised(RpcaOptions, "rpca_options")
+        raw = initialized(RpcaOptions, "rpca_options")
         if group is not None:
             raw.group = group.handle
         dtype: Any = given.pop("dtype", None)

@@ -23,7 +23,7 @@ from . import _memory as memory
 from . import _options, _reports
 from ._callback import Progress, ProgressRelay
 from ._checked import how_many
-from ._context import Context, Members, Stream, initialised
+from ._context import Context, Members, Stream, initialized
 from ._error import NoConvergence, renaming
 from ._keywords import apply, known, report
 from ._lib import lib
@@ -68,7 +68,7 @@ def read_info(raw: Any) -> Info:
 
 def raw_options(rank: int, options: Options) -> tuple[Any, object]:
     """The C options, and an object that must stay alive as long as they do."""
-    raw = initialised(RsvdOptions, "rsvd_options")
+    raw = initialized(RsvdOptions, "rsvd_options")
     raw.rank = rank
     raw.right = c.RSVD_VH
     given = dict(options)

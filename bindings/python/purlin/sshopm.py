@@ -18,7 +18,7 @@ from . import _memory as memory
 from ._batch import Batch, Outputs
 from ._callback import Progress
 from ._checked import at_least
-from ._context import Context, Stream, choice, default_context, initialised
+from ._context import Context, Stream, choice, default_context, initialized
 from ._error import InvalidArgument, renaming
 from ._keywords import Known, apply, known, refuse_unknown
 from ._lib import lib
@@ -58,7 +58,7 @@ class Sshopm(PairSolver):
         self, *, progress: Progress | None = None, context: Context | None = None, **options: Unpack[SolverOptions]
     ) -> None:
         """A shift makes `shift_kind` "fixed". Options that a call does not use are refused by that call."""
-        raw = initialised(SshopmOptions, "sshopm_options")
+        raw = initialized(SshopmOptions, "sshopm_options")
         if "shift" in options:
             options.setdefault("shift_kind", "fixed")
         apply(raw, _OPTIONS, options)

@@ -22,7 +22,7 @@ from . import _constants as c
 from . import _memory as memory
 from ._callback import Progress, ProgressCall, ProgressRelay
 from ._checked import whole
-from ._context import Context, Group, Handle, Stream, home, initialised
+from ._context import Context, Group, Handle, Stream, home, initialized
 from ._error import InvalidArgument, Wording, check, renaming
 from ._keywords import apply as set_options
 from ._keywords import known
@@ -72,7 +72,7 @@ def _raw_options(context: Context | None, options: Options) -> tuple[Context, An
     given: dict[str, Any] = dict(options)
     group: Group | None = given.pop("group", None)
     at = home(context, group)
-    raw = initialised(TtContractionOptions, "tt_contraction_options")
+    raw = initialized(TtContractionOptions, "tt_contraction_options")
     set_options(raw, _OPTIONS, given)
     if group is not None:
         raw.group = group.handle
@@ -110,7 +110,7 @@ class Contraction(Handle):
 
     def last_info(self) -> Info:
         """The report of the last call that gave one. Plans give none."""
-        raw = initialised(TtContractionInfo, "tt_contraction_info")
+        raw = initialized(TtContractionInfo, "tt_contraction_info")
         check(lib.purlin_tt_contraction_last_info(self.handle, ctypes.byref(raw)))
         return info_of(raw)
 
@@ -159,7 +159,7 @@ class Contraction(Handle):
         return self._foresee(lib.purlin_tt_plan_rayleigh, operator.handle, train.handle, wording=_ONE_LIST)
 
     def _foresee(self, call: Any, *given: Any, wording: Wording | None = None) -> Info:
-        raw = initialised(TtContractionInfo, "tt_contraction_info")
+        raw = initialized(TtContractionInfo, "tt_contraction_info")
         self.context.finish(call(self.handle, *given, ctypes.byref(raw)), wording=wording)
         return info_of(raw)
 

@@ -71,9 +71,9 @@ extern "C" fn after_in_child() {
     }
 }
 
-/// Runs `initialise`, which initializes data of the whole process, while no other thread forks. It must not call the
+/// Runs `initialize`, which initializes data of the whole process, while no other thread forks. It must not call the
 /// host.
-pub fn undisturbed<R>(initialise: impl FnOnce() -> R) -> R {
+pub fn undisturbed<R>(initialize: impl FnOnce() -> R) -> R {
     struct Owned;
     impl Drop for Owned {
         fn drop(&mut self) {
@@ -90,7 +90,7 @@ pub fn undisturbed<R>(initialise: impl FnOnce() -> R) -> R {
         }
         std::thread::sleep(Duration::from_micros(50));
     };
-    initialise()
+    initialize()
 }
 
 /// Number of forks that led to this process. Pass it to [`happened_since`] later.
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fork_waits_for_initialisations() {
+    fn a_fork_waits_for_initializations() {
         use std::sync::Once;
         static FIRST: Once = Once::new();
         static HAS_BEGUN: AtomicBool = AtomicBool::new(false);

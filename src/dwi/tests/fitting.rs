@@ -123,7 +123,7 @@ fn reference(rows: &[Vec<f64>], y: &[f64], w: &[f64]) -> Vec<f64> {
 }
 
 #[test]
-fn weighted_fits_minimise_the_weighted_sum() {
+fn weighted_fits_minimize_the_weighted_sum() {
     let c = context(1);
     let v = volume();
     let input = volume_tensors(&c, Order::ColumnMajor, f64::from);

@@ -18,7 +18,7 @@ fn bindings(of: &str) -> String {
     procedure :: handle => {of}_handle
     procedure, private :: {of}_refuse_copy
     generic :: assignment(=) => {of}_refuse_copy
-    final :: {of}_finalise
+    final :: {of}_finalize
 "
     )
 }
@@ -50,7 +50,7 @@ fn procedures(of: &str) -> String {
     error stop 'purlin_{of}: cannot be copied'
   end subroutine
 
-  impure elemental subroutine {of}_finalise(self)
+  impure elemental subroutine {of}_finalize(self)
     type(purlin_{of}), intent(inout) :: self
     integer(c_int32_t) :: ignored
     if (.not. c_associated(self%key)) return

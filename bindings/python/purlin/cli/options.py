@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any, Literal, NoReturn, get_args, get_origin, get_type_hints
 
 from .. import Context, Group
-from .._context import initialised
+from .._context import initialized
 from .. import _structs
 from .._options import WORDS
 from .failures import Huge, StdoutFailure, Usage
@@ -195,7 +195,7 @@ def library_options(parser: Any, struct: str, options: Any, texts: dict[str, str
     """Declares options of the library by the names in `texts`, with the types of the class `options` and the defaults of
     the C struct. Those that are not given are None, so that the library's default acts."""
     name = "".join(word.capitalize() for word in struct.split("_"))
-    raw = initialised(getattr(_structs, name), struct)
+    raw = initialized(getattr(_structs, name), struct)
     hints = get_type_hints(options)
     words = WORDS[struct]
     for key, text in texts.items():

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import InvalidArgument, dwi
 from .. import _constants as constants
-from .._context import initialised
+from .._context import initialized
 from .._options import CsaOptions, PeaksOptions
 from .._structs import DwiOptions
 from . import nifti
@@ -107,7 +107,7 @@ def _side(affine: Any) -> float:
 
 
 def _default_threshold() -> float:
-    return float(initialised(DwiOptions, "dwi_options").b0_threshold)
+    return float(initialized(DwiOptions, "dwi_options").b0_threshold)
 
 
 def _check_convergence(given: argparse.Namespace, found: dwi.Peaks) -> None:

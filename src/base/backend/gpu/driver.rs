@@ -138,16 +138,16 @@ pub(super) fn symbol<F: Copy>(name: &str) -> Result<F> {
 }
 
 /// The process that called `cuInit`, as its number of forks plus 1; 0 before a call.
-static INITIALISED_BY: AtomicU64 = AtomicU64::new(0);
+static INITIALIZED_BY: AtomicU64 = AtomicU64::new(0);
 
 /// Notes that this process initializes the driver.
 ///
 /// # Errors
 /// [`Error::NoDevice`] if a process that this one was forked from began to. It need not have finished: a thread that
 /// was inside `cuInit` does not exist here, but the driver's locks are as it left them.
-fn claim(initialised_by: &AtomicU64) -> Result<()> {
+fn claim(initialized_by: &AtomicU64) -> Result<()> {
     let own = fork::generation() + 1;
-    match initialised_by.compare_exchange(0, own, Ordering::Relaxed, Ordering::Relaxed) {
+    match initialized_by.compare_exchange(0, own, Ordering::Relaxed, Ordering::Relaxed) {
         Err(by) if by != own => {
             Err(Error::NoDevice("CUDA was initialized before fork() and is not to be had in the child".into()))
         }
@@ -164,8 +164,8 @@ impl Api {
     pub(super) fn get() -> Result<&'static Self> {
         static API: OnceLock<Api> = OnceLock::new();
         // Before the cells are asked, which a thread of the parent's may have left in the middle of a change.
-        if INITIALISED_BY.load(Ordering::Relaxed) != 0 {
-            claim(&INITIALISED_BY)?;
+        if INITIALIZED_BY.load(Ordering::Relaxed) != 0 {
+            claim(&INITIALIZED_BY)?;
         }
         if let Some(api) = API.get() {
             return Ok(api);
@@ -173,7 +173,7 @@ impl Api {
         // A fork in the middle of the loader's work would leave the child a library that is loaded in part.
         let api = fork::undisturbed(Self::load)?;
         expect_memory()?;
-        claim(&INITIALISED_BY)?;
+        claim(&INITIALIZED_BY)?;
         // SAFETY: may be called any number of times, from any thread. Its threads block the host's signals.
         let code = start_blocked(|| unsafe { (api.cuInit)(0) });
         if code != SUCCESS {
@@ -233,7 +233,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_child_is_refused_the_driver_that_its_parent_began_to_initialise() {
+    fn a_child_is_refused_the_driver_that_its_parent_began_to_initialize() {
         let (unused, begun) = (AtomicU64::new(0), AtomicU64::new(0));
         assert_eq!((claim(&begun), claim(&begun)), (Ok(()), Ok(())));
         // SAFETY: the child compares numbers and formats a text, and leaves at once, without destructors.

@@ -185,7 +185,7 @@ fn residual<T: Scalar>(x: &CpuMatrix<T>, q: &CpuMatrix<T>, r: &CpuMatrix<T>) -> 
     sum.sqrt()
 }
 
-fn factorisations_hold<T: Scalar>() {
+fn factorizations_hold<T: Scalar>() {
     let mut ops = algebra();
     for (rows, cols) in [(1, 1), (7, 7), (523, 31), (1500, 12), (5, 0)] {
         let x = random::<T>(&mut ops, rows, cols, 6);
@@ -211,8 +211,8 @@ fn factorisations_hold<T: Scalar>() {
 }
 
 #[test]
-fn factorisations() {
-    for_all_types!(factorisations_hold);
+fn factorizations() {
+    for_all_types!(factorizations_hold);
 }
 
 fn singular_values_and_eigenvalues_hold<T: Scalar>() {

@@ -39,7 +39,7 @@ pub fn dispatch_wide<T: Vectorised, K: Kernel<T>>(isa: Isa, kernel: K) -> Result
     T::dispatch_wide(isa, kernel)
 }
 
-macro_rules! vectorised {
+macro_rules! vectorized {
     ($t:ty, $portable:literal) => {
         impl Vectorised for $t {
             #[inline]
@@ -89,5 +89,5 @@ fn enter<T: Real, K: Kernel<T>>(_: Isa, kernel: K) -> Result<K::Output, K> {
 }
 
 // The width of the 128-bit vectors that every x86-64 and AArch64 has, twice for latency.
-vectorised!(f32, 8);
-vectorised!(f64, 4);
+vectorized!(f32, 8);
+vectorized!(f64, 4);
