@@ -2,14 +2,13 @@
 
 Of each page every block of `python`, and `matlab` where MATLAB is the folder of a built gateway, is run in the order of the
 page, in one process a language and section ("## "). Lines of a comment that begins with `<!-- run` are run too: data, and
-assertions about the results. A block of another program that is not installed says so in a comment before it, `<!-- not
-run: NAME -->`; excerpts of programs (excerpts.py) are not run either. Blocks of `sh` are run too: `purlin` is the package's
-command there, `python3` has the package, and PREFIX is the installation. Lines of a comment that begins with `<!-- run sh` or
-`<!-- run matlab` are run with those of that language. Each section has a folder of its own with links to the repository's
-examples.
+assertions about the results; with `<!-- run sh` or `<!-- run matlab` in that language. A block of another program that is not
+installed says so in a comment before it, `<!-- not run: NAME -->`; excerpts of programs (excerpts.py) are not run either. In
+blocks of `sh` `purlin` is the package's command, `python3` has the package, and PREFIX is the installation. Each section has
+a folder of its own with links to the repository's examples.
 
-A block after `<!-- file: NAME -->` is a whole file that the reader saves. All sections of such a page are run in one process a
-language, in a folder that has its files and nothing else.
+A block after `<!-- file: NAME -->` is a whole file that the reader saves, by the name in the paragraph before. All sections of
+such a page are run in one process a language, in a folder that has its files and nothing else.
 """
 
 from __future__ import annotations
@@ -46,6 +45,9 @@ def programs(page: Path) -> list[Program]:
     text = page.read_text()
     made: dict[tuple[str, str], Program] = {}
     files = {piece["file"]: piece["code"] for piece in PIECE.finditer(text) if piece["file"]}
+    for piece in PIECE.finditer(text):
+        if piece["file"] and f"`{piece['file']}`" not in text[: piece.start()].rstrip().rpartition("\n\n")[2]:
+            sys.exit(f"{page.name}: the paragraph before the file {piece['file']} does not name it")
     title = ""
     for piece in PIECE.finditer(text):
         if piece["title"] is not None:
