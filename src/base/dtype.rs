@@ -108,6 +108,26 @@ impl DType {
         if self.is_complex() { self.size() / 2 } else { self.size() }
     }
 
+    /// The type of the real and imaginary parts of a complex type; of another type the type itself.
+    #[inline]
+    pub const fn part(self) -> Self {
+        match self {
+            Self::CF32 => Self::F32,
+            Self::CF64 => Self::F64,
+            other => other,
+        }
+    }
+
+    /// The same in double precision: F64 for F32, CF64 for CF32; of another type the type itself.
+    #[inline]
+    pub const fn wide(self) -> Self {
+        match self {
+            Self::F32 => Self::F64,
+            Self::CF32 => Self::CF64,
+            other => other,
+        }
+    }
+
     /// Whether its numbers have imaginary parts.
     #[inline]
     pub const fn is_complex(self) -> bool {

@@ -231,6 +231,8 @@ mod tests {
             with_scalar!(dtype, "dtype", T => {
                 assert_eq!(dtype.is_complex(), T::IS_COMPLEX);
                 assert_eq!(dtype.is_single(), size_of::<<T as Scalar>::Part>() == 4);
+                assert_eq!(dtype.part(), <<T as Scalar>::Part as Element>::DTYPE);
+                assert_eq!(dtype.wide(), <<T as Scalar>::Wide as Element>::DTYPE);
                 Ok(())
             })
             .unwrap();

@@ -37,17 +37,17 @@ impl<T: Scalar> LanczosOps for GpuKrylov<'_, '_, '_, T> {
             let (column, mut at) = (self.column(to)?, 0);
             for rows in own {
                 let part = column.part(at * size_of::<T>(), rows.len() * size_of::<T>())?;
-                self.algebra.draw::<T>(View::packed(part, rows.len(), 1), &sketch, to_u64(rows.start), vector)?;
+                self.algebra.draw(T::DTYPE, View::packed(part, rows.len(), 1), &sketch, to_u64(rows.start), vector)?;
                 at += rows.len();
             }
             return Ok(());
         }
         let Some(order) = self.renumbering().cloned() else {
-            return self.algebra.draw::<T>(self.view(to, 1)?, &sketch, 0, vector);
+            return self.algebra.draw(T::DTYPE, self.view(to, 1)?, &sketch, 0, vector);
         };
         // Draw in the matrix's order, so that a row's number does not depend on the order of the columns.
         let drawn = self.new_vector()?;
-        self.algebra.draw::<T>(View::packed(drawn.whole(), self.n, 1), &sketch, 0, vector)?;
+        self.algebra.draw(T::DTYPE, View::packed(drawn.whole(), self.n, 1), &sketch, 0, vector)?;
         self.renumber(&order, Direction::ToOrder, drawn.whole(), self.column(to)?)
     }
 
@@ -155,15 +155,22 @@ impl<T: Scalar> LanczosOps for GpuKrylov<'_, '_, '_, T> {
         }
         let mut turn = alloc::with_capacity(WHAT, m * l)?;
         turn.extend(y[..m * l].iter().map(|v| T::narrow(*v)));
-        let turn = self.algebra.upload("turn of a space", m, l, &turn, m)?;
+        let turn: GpuMatrix<T> = self.algebra.upload("turn of a space", m, l, &turn, m)?;
         let buffer: GpuMatrix<T> = self.algebra.uninitialised(WHAT, TURN.min(n), l)?;
         let (all, target) = (self.view(first, m)?, self.view(first, l)?);
         for row in (0..n).step_by(TURN) {
             let rows = TURN.min(n - row);
             let turned = buffer.view().rows::<T>(0, rows)?;
             let part = all.rows::<T>(row, rows)?;
-            let turn = GpuMatrix::<T>::view(&turn);
-            self.algebra.blas().multiply::<T>(1.0, part, Transpose::Plain, turn, Transpose::Plain, 0.0, turned)?;
+            self.algebra.blas().multiply::<T>(
+                1.0,
+                part,
+                Transpose::Plain,
+                turn.view(),
+                Transpose::Plain,
+                0.0,
+                turned,
+            )?;
             place(T::DTYPE, &self.gpu, &self.stream, turned, target.rows::<T>(row, rows)?, false, false)?;
         }
         Ok(())

@@ -12,7 +12,8 @@ use crate::scalar::{Element, Scalar};
 impl<T: Scalar> Member<'_, T> {
     /// A copy of the small matrix in the type of the arithmetic, conjugated if `conjugate`.
     pub(super) fn factor(&self, matrix: &GpuMatrix<T::Wide>, conjugate: bool) -> Result<GpuMatrix<T>> {
-        let copy = self.algebra.converted::<T::Wide, T>("factor", matrix.view(), false)?;
+        let copy =
+            GpuMatrix::new(self.algebra.converted("factor", (T::Wide::DTYPE, T::DTYPE), matrix.view(), false)?)?;
         if !(conjugate && T::IS_COMPLEX) {
             return Ok(copy);
         }
@@ -74,7 +75,7 @@ impl<T: Scalar> Member<'_, T> {
                 let x = if T::DTYPE == T::Wide::DTYPE {
                     x
                 } else {
-                    copy = self.algebra.converted::<T, T::Wide>("X in double precision", x, false)?;
+                    copy = self.algebra.converted("X in double precision", (T::DTYPE, T::Wide::DTYPE), x, false)?;
                     copy.view()
                 };
                 // For a transposed panel this is the conjugate of the product.
@@ -104,7 +105,8 @@ impl<T: Scalar> Member<'_, T> {
             (Product::Projected(_), Some(w)) => {
                 let p = self.algebra.uninitialised::<T>("X W", rows, w.cols())?;
                 blas.multiply::<T>(1.0, x, self.plain(), w.view(), Transpose::Plain, 0.0, p.view())?;
-                let copy = self.algebra.converted::<T, T::Wide>("X W in double precision", p.view(), false)?;
+                let copy =
+                    self.algebra.converted("X W in double precision", (T::DTYPE, T::Wide::DTYPE), p.view(), false)?;
                 let p = copy.view();
                 blas.multiply::<T::Wide>(1.0, p, Transpose::Adjoint, p, Transpose::Plain, beta, wide)
             }
@@ -135,7 +137,7 @@ impl<T: Scalar> Member<'_, T> {
     ) -> Result<()> {
         match (kind, sum) {
             (Product::Normal(_), Some(sum)) => {
-                let wide = self.algebra.converted::<T, T::Wide>("X^H X W", sum.view(), false)?;
+                let wide = self.algebra.converted("X^H X W", (T::DTYPE, T::Wide::DTYPE), sum.view(), false)?;
                 let adjoint = self.cut.by_rows && T::IS_COMPLEX;
                 dense::place(T::Wide::DTYPE, &self.gpu, &self.stream, wide.view(), out.view(), adjoint, adjoint)
             }

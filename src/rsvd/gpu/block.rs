@@ -6,24 +6,26 @@ use crate::backend::gpu::kernels::dense::place;
 use crate::backend::gpu::kernels::rsvd::Lines;
 use crate::backend::gpu::{Transpose, View};
 use crate::error::Result;
-use crate::scalar::Scalar;
+use crate::scalar::DType;
 
 /// Some rows, ready for products.
-pub(super) struct Block<'b, T: Scalar> {
+pub(super) struct Block<'b> {
+    /// Type of the computation, also of the entries.
+    pub(super) dtype: DType,
     pub(super) span: Span,
-    pub(super) entries: Entries<'b, T>,
+    pub(super) entries: Entries<'b>,
 }
 
 /// The entries of a block.
-pub(super) enum Entries<'b, T: Scalar> {
+pub(super) enum Entries<'b> {
     /// All entries, in device memory.
     Dense { lines: Lines<'b>, row_major: bool },
     /// The whole matrix, known only by its products.
-    Implicit(&'b (dyn Products<T> + 'b)),
+    Implicit(&'b (dyn Products + 'b)),
 }
 
 /// A whole matrix that is known by its products.
-pub(super) trait Products<T: Scalar> {
+pub(super) trait Products {
     /// P = A W, overwriting P.
     fn multiply(&self, site: &mut Site, w: View<'_>, p: View<'_>) -> Result<()>;
 
@@ -53,17 +55,17 @@ impl<'s> Sum<'s> {
 }
 
 /// Whether sums over blocks are computed as their adjoint.
-pub(super) fn is_flipped<T: Scalar>(row_major: bool) -> bool {
-    T::IS_COMPLEX && row_major
+pub(super) fn is_flipped(dtype: DType, row_major: bool) -> bool {
+    dtype.is_complex() && row_major
 }
 
-impl<T: Scalar> Block<'_, T> {
+impl Block<'_> {
     /// P = A_J W for the rows J of this block.
     pub(super) fn multiply(&self, site: &mut Site, w: View<'_>, p: View<'_>) -> Result<()> {
         match &self.entries {
             Entries::Dense { lines, row_major } => {
                 let op = if *row_major { Transpose::Transpose } else { Transpose::Plain };
-                site.blas().multiply::<T>(1.0, stored(lines), op, w, Transpose::Plain, 0.0, p)
+                site.blas().multiply_as(self.dtype, 1.0, stored(lines), op, w, Transpose::Plain, 0.0, p)
             }
             Entries::Implicit(matrix) => matrix.multiply(site, w, p),
         }
@@ -78,22 +80,31 @@ impl<T: Scalar> Block<'_, T> {
         };
         let (blas, plain) = (site.blas(), Transpose::Plain);
         if sum.flipped {
-            return blas.multiply::<T>(1.0, p, Transpose::Adjoint, lines, Transpose::Transpose, beta, sum.view);
+            return blas.multiply_as(
+                self.dtype,
+                1.0,
+                p,
+                Transpose::Adjoint,
+                lines,
+                Transpose::Transpose,
+                beta,
+                sum.view,
+            );
         }
         let op = if row_major { plain } else { Transpose::Adjoint };
-        blas.multiply::<T>(1.0, lines, op, p, plain, beta, sum.view)
+        blas.multiply_as(self.dtype, 1.0, lines, op, p, plain, beta, sum.view)
     }
 
     /// T = A_J^H P for the rows J of this block, not flipped.
     pub(super) fn adjoint_plain(&self, site: &mut Site, p: View<'_>, t: View<'_>) -> Result<()> {
-        let flipped = matches!(self.entries, Entries::Dense { row_major, .. } if is_flipped::<T>(row_major));
+        let flipped = matches!(self.entries, Entries::Dense { row_major, .. } if is_flipped(self.dtype, row_major));
         if !flipped {
             return self.adjoint(site, p, Sum { view: t, flipped }, false);
         }
-        let memory = site.scratch(ScratchUse::Flipped, bytes::<T>(t.rows, t.cols)?)?;
-        let sum = Sum::new(packed::<T>(&memory, t.rows, t.cols)?, true);
+        let memory = site.scratch(ScratchUse::Flipped, bytes(self.dtype, t.rows, t.cols)?)?;
+        let sum = Sum::new(packed(self.dtype, &memory, t.rows, t.cols)?, true);
         self.adjoint(site, p, sum, false)?;
-        place(T::DTYPE, &site.gpu, &site.stream, sum.view, t, true, true)
+        place(self.dtype, &site.gpu, &site.stream, sum.view, t, true, true)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::backend::gpu::DeviceMemory;
 use crate::backend::gpu::kernels::rsvd::{self as kernels, Axis, Centre, Convert, Lines, RECORD, TALLY};
 use crate::error::{Error, Result};
 use crate::rsvd::data::{Center, Setting};
-use crate::scalar::{DType, Scalar};
+use crate::scalar::DType;
 
 /// The work of a pass besides its products.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -25,6 +25,8 @@ pub(super) struct PassWork {
 
 /// The conversion of a device's blocks, and its memory.
 pub(super) struct BlockConversion {
+    /// Type of the computation, to which blocks are converted.
+    pub(super) dtype: DType,
     center: Center,
     scale: bool,
     factor: f64,
@@ -41,11 +43,12 @@ pub(super) struct BlockConversion {
 }
 
 impl BlockConversion {
-    pub(super) fn new(setting: &Setting) -> Result<Self> {
+    pub(super) fn new(dtype: DType, setting: &Setting) -> Result<Self> {
         if setting.scale && setting.center == Center::Rows {
             return Err(Error::NotSupported("scale: is set, centred columns are needed, rows are centred".into()));
         }
         Ok(Self {
+            dtype,
             center: setting.center,
             scale: setting.scale,
             factor: setting.factor,
@@ -64,9 +67,9 @@ impl BlockConversion {
         self.center == Center::Columns || self.scale
     }
 
-    /// Whether entries have to be converted before they are used.
-    pub(super) fn converts<T: Scalar>(&self, dtype: DType) -> bool {
-        dtype != T::DTYPE || self.center != Center::None || self.scale || self.factor != 1.0
+    /// Whether entries of type `dtype` have to be converted before they are used.
+    pub(super) fn converts(&self, dtype: DType) -> bool {
+        dtype != self.dtype || self.center != Center::None || self.scale || self.factor != 1.0
     }
 
     /// Bytes of device memory besides the blocks, and those that only a pass before all products and factorizations takes
@@ -113,7 +116,7 @@ impl BlockConversion {
     }
 
     /// Enqueues the conversion of a block and returns the converted block. `raw` may be overwritten if it `is_own` memory.
-    pub(super) fn apply<'r, T: Scalar>(
+    pub(super) fn apply<'r>(
         &'r mut self,
         site: &Site,
         input: &Input<'_>,
@@ -122,10 +125,10 @@ impl BlockConversion {
         raw: Lines<'r>,
         is_own: bool,
     ) -> Result<Lines<'r>> {
-        let (gpu, stream) = (&site.gpu, &site.stream);
-        let apart = input.dtype != T::DTYPE || (!is_own && self.converts::<T>(input.dtype) && !pass_work.moments);
+        let (gpu, stream, to) = (&site.gpu, &site.stream, self.dtype);
+        let apart = input.dtype != to || (!is_own && self.converts(input.dtype) && !pass_work.moments);
         if apart {
-            let bytes = span.rows * input.columns * size_of::<T>();
+            let bytes = span.rows * input.columns * to.size();
             if self.work.as_ref().is_none_or(|m| m.bytes() < bytes) {
                 self.work = None;
                 self.work = Some(gpu.allocate_uninitialised_on(stream, "converted block", bytes)?);
@@ -155,18 +158,18 @@ impl BlockConversion {
         let missing = || Error::Internal("a recipe without memory".into());
         let (mut lines, mut dtype) = (raw, input.dtype);
         if pass_work.moments || by_rows {
-            if let (Some(work), true) = (work, dtype != T::DTYPE) {
+            if let (Some(work), true) = (work, dtype != to) {
                 // Moments are computed from the converted entries.
                 let convert =
                     Convert { source: raw, dtype, output: Some(work), centre: None, factor: 1.0, tally: None };
-                convert.run(T::DTYPE, gpu, stream)?;
-                (lines, dtype) = (work, T::DTYPE);
+                convert.run(to, gpu, stream)?;
+                (lines, dtype) = (work, to);
             }
             let scratch = this.moments.as_ref().ok_or_else(missing)?.whole();
             let records = this.records.as_ref().ok_or_else(missing)?;
             let (records, before) =
                 if by_rows { (records.region(0, span.rows * RECORD * 8)?, 0) } else { (records.whole(), before) };
-            kernels::moments(T::DTYPE, gpu, stream, lines, over, this.factor, scratch, records, before)?;
+            kernels::moments(to, gpu, stream, lines, over, this.factor, scratch, records, before)?;
         }
         if pass_work.moments {
             return Ok(raw);
@@ -192,9 +195,9 @@ impl BlockConversion {
             }
             _ => None,
         };
-        let output = this.converts::<T>(input.dtype).then(|| work.unwrap_or(lines));
+        let output = this.converts(input.dtype).then(|| work.unwrap_or(lines));
         if output.is_some() || tally.is_some() {
-            Convert { source: lines, dtype, output, centre, factor: this.factor, tally }.run(T::DTYPE, gpu, stream)?;
+            Convert { source: lines, dtype, output, centre, factor: this.factor, tally }.run(to, gpu, stream)?;
         }
         Ok(output.unwrap_or(lines))
     }

@@ -7,11 +7,10 @@ use super::cut::{Cut, NO_HOST, Origin, Span, Task};
 use super::feed::{self, Feed};
 use super::input::DataLocation;
 use super::site::{self, Site};
-use super::state::{GpuOps, Matrix, Part};
+use super::state::{Devices, Matrix, Part};
 use crate::dense::gpu::FACTORISATION_BYTES;
 use crate::error::{Error, Result};
 use crate::group;
-use crate::scalar::Scalar;
 use crate::shape::to_u64;
 
 /// Bytes of a device's `free` memory that are reserved for the workspace of small factorizations and of merged blocks.
@@ -19,7 +18,7 @@ fn slack(site: &Site, free: u64) -> u64 {
     site.context.device_budget().available().min(free - free / 32) / 64
 }
 
-impl<T: Scalar> GpuOps<'_, T> {
+impl Devices<'_> {
     /// Divides the rows evenly among the devices, and cuts each device's share into blocks.
     pub(super) fn divide(&mut self, sites: Vec<Site>) -> Result<()> {
         let count = sites.len();
@@ -34,7 +33,7 @@ impl<T: Scalar> GpuOps<'_, T> {
             let end = if k + 1 == count { self.rows } else { self.rows * (k + 1) / count / grain * grain };
             let share = Span { first, rows: end - first };
             first = end;
-            let conversion = BlockConversion::new(&self.setting)?;
+            let conversion = BlockConversion::new(self.dtype, &self.setting)?;
             let cut = self.cut((&site, free), share, &conversion)?;
             let slack = slack(&site, free);
             let workspace = site.blas().own_workspace_bytes();
@@ -57,13 +56,13 @@ impl<T: Scalar> GpuOps<'_, T> {
     /// Cuts the share of a device, of which `free` bytes are for this context.
     fn cut(&self, (site, free): (&Site, u64), share: Span, conversion: &BlockConversion) -> Result<Cut> {
         let budget = site.context.device_budget();
-        let element = size_of::<T>();
+        let element = self.dtype.size();
         let mut first = 0;
         let (origin, entry, apart, extra, row_major) = match &self.matrix {
             Matrix::Implicit(matrix) => (Origin::Device, 0, false, matrix.footprint(&self.setting).device, false),
             Matrix::Dense(input) => {
                 let is_device = matches!(input.place, DataLocation::Device(..));
-                let apart = if is_device { conversion.converts::<T>(input.dtype) } else { input.dtype != T::DTYPE };
+                let apart = if is_device { conversion.converts(input.dtype) } else { input.dtype != self.dtype };
                 let origin = if is_device { Origin::Device } else { Origin::Host };
                 let bytes = conversion.bytes(input, share.rows.min(1 << 16))?;
                 first = to_u64(bytes.1);
@@ -71,15 +70,15 @@ impl<T: Scalar> GpuOps<'_, T> {
             }
         };
         // Factors and sums of a pass; on the other devices the copies of them.
-        let small = to_u64(self.setting.small_elements).saturating_mul(to_u64(size_of::<T::Wide>()));
-        let is_single = size_of::<T::Part>() == 4;
+        let small = to_u64(self.setting.small_elements).saturating_mul(to_u64(self.dtype.wide().size()));
+        let is_single = self.dtype.is_single();
         let across = to_u64(self.columns.max(self.setting.tall_columns)).saturating_mul(16);
         let wide = to_u64(share.rows).saturating_mul(across);
         // One panel of a Gram matrix and one of a CholeskyQR step, each of at least one row.
         let panel = to_u64(site.algebra.panel_bytes()).max(across);
         let panels = if is_single { wide.min(panel.saturating_mul(2)) } else { 0 };
         let own = to_u64(self.columns.saturating_mul(self.setting.tall_columns)).saturating_mul(to_u64(element));
-        let flips = if block::is_flipped::<T>(row_major) { own } else { 0 };
+        let flips = if block::is_flipped(self.dtype, row_major) { own } else { 0 };
         // Free memory may be fragmented, so a 32nd of it is not used.
         let available = budget.available().min(free - free / 32);
         let slack = slack(site, free);
@@ -129,7 +128,7 @@ impl<T: Scalar> GpuOps<'_, T> {
                     DataLocation::Source(_) => feed::read_buffers(cut, share.rows)
                         .saturating_mul(input.bytes(cut.block.max(cut.resident_block).min(share.rows))),
                 };
-                let tall = share.rows.saturating_mul(self.setting.tall_columns).saturating_mul(size_of::<T>());
+                let tall = share.rows.saturating_mul(self.setting.tall_columns).saturating_mul(self.dtype.size());
                 let tall = if cut.tall_on_device { 0 } else { tall };
                 to_u64(copies).saturating_add(to_u64(tall)).saturating_add(ring)
             }

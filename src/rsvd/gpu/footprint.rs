@@ -6,6 +6,7 @@ use super::sparse;
 use crate::backend::gpu::kernels::rsvd::RECORD;
 use crate::matrix::Csr;
 use crate::rsvd::data::{Center, Setting};
+use crate::scalar::DType;
 use crate::shape::to_u64;
 
 /// Number of probes of an operator's norm.
@@ -31,44 +32,44 @@ fn total(bytes: &[u64]) -> u64 {
     bytes.iter().fold(0, |all, bytes| all.saturating_add(*bytes))
 }
 
-/// The memory of a sparse matrix.
-pub(super) fn of_sparse<T>(csr: &Csr, setting: &Setting) -> Footprint {
+/// The memory of a sparse matrix in a computation of type `dtype`.
+pub(super) fn of_sparse(dtype: DType, csr: &Csr, setting: &Setting) -> Footprint {
     let (rows, columns) = (csr.rows(), csr.cols());
     let is_pattern = csr.parts().values.is_none();
-    let entry = size_of::<i32>() + if is_pattern { 0 } else { size_of::<T>() };
+    let entry = size_of::<i32>() + if is_pattern { 0 } else { dtype.size() };
     // The matrix and its adjoint.
     let copies =
         [product(&[2, csr.nnz(), entry]), product(&[rows.saturating_add(columns).saturating_add(2), size_of::<i64>()])];
     let multiplies = is_pattern && (setting.center != Center::None || setting.scale || setting.factor != 1.0);
-    let shared = shared::<T>((rows, columns), setting, (setting.long.product, multiplies));
+    let shared = shared(dtype, (rows, columns), setting, (setting.long.product, multiplies));
     Footprint {
         device: total(&copies).saturating_add(shared),
-        host_copy: to_u64(sparse::host_bytes::<T>(csr, setting)),
+        host_copy: to_u64(sparse::host_bytes(dtype, csr, setting)),
         host_product: 0,
     }
 }
 
 /// The memory of an operator of `rows` and `columns`.
-pub(super) fn of_operator<T>((rows, columns): (usize, usize), setting: &Setting) -> Footprint {
+pub(super) fn of_operator(dtype: DType, (rows, columns): (usize, usize), setting: &Setting) -> Footprint {
     let width = setting.long.product.max(PROBES);
     // A run whose squares would overflow is repeated with factors.
-    let shared = shared::<T>((rows, columns), setting, (width, true));
+    let shared = shared(dtype, (rows, columns), setting, (width, true));
     let lines = rows.saturating_add(columns);
     // The probes of the norm and their products come before the other matrices.
-    let probes = product(&[lines, PROBES, size_of::<T>()]);
+    let probes = product(&[lines, PROBES, dtype.size()]);
     let later = total(&[
-        product(&[rows, setting.tall_columns.saturating_add(setting.long.replaced), size_of::<T>()]),
-        product(&[setting.small_elements, size_of::<T>()]),
+        product(&[rows, setting.tall_columns.saturating_add(setting.long.replaced), dtype.size()]),
+        product(&[setting.small_elements, dtype.size()]),
     ]);
     // A vector and its product, with which the adjoint is tested, beside those of the call.
-    let host_product = product(&[lines, width.saturating_add(1), size_of::<T>()]);
+    let host_product = product(&[lines, width.saturating_add(1), dtype.size()]);
     Footprint { device: shared.saturating_add(probes.saturating_sub(later)), host_copy: 0, host_product }
 }
 
 /// Device memory of means, factors and the workspace of products with up to `width` columns. `multiplies` says that columns
 /// may be multiplied by factors in each product.
-fn shared<T>((rows, columns): (usize, usize), setting: &Setting, (width, multiplies): (usize, bool)) -> u64 {
-    let element = size_of::<T>();
+fn shared(dtype: DType, (rows, columns): (usize, usize), setting: &Setting, (width, multiplies): (usize, bool)) -> u64 {
+    let element = dtype.size();
     let longer = rows.max(columns);
     let means = if setting.center == Center::None { 0 } else { product(&[rows.saturating_add(columns), element]) };
     let factors = if multiplies {
@@ -102,23 +103,23 @@ mod tests {
     #[test]
     fn vectors_of_an_operator_and_of_the_test_of_its_adjoint_count() {
         let (rows, columns) = (1000, 50);
-        let plain = of_operator::<f64>((rows, columns), &setting());
+        let plain = of_operator(DType::F64, (rows, columns), &setting());
         assert_eq!(plain.host_product, 8 * 1050 * 21);
         // Vectors and products as long as the data, results, factors and their products.
         assert_eq!(plain.device, 8 * (1000 * 60 + 50 * 20) + 50 * 24);
-        let centred = of_operator::<f64>((rows, columns), &Setting { center: Center::Columns, ..setting() });
+        let centred = of_operator(DType::F64, (rows, columns), &Setting { center: Center::Columns, ..setting() });
         assert_eq!(centred.device - plain.device, 8 * 1050);
         // A narrow run makes its largest product for the norm.
         let long = LongColumns { replaced: 1, scratch: 0, product: 1, ..LongColumns::default() };
         let narrow = Setting { tall_columns: 1, long, ..setting() };
-        let narrow = of_operator::<f64>((rows, columns), &narrow);
+        let narrow = of_operator(DType::F64, (rows, columns), &narrow);
         assert_eq!(narrow.host_product, 8 * 1050 * 17);
         assert!(narrow.device >= 8 * 1000 * 16 + 8 * 1050 * 16 - 8 * 3000, "{narrow:?}");
     }
 
     #[test]
     fn sizes_beyond_any_memory_saturate() {
-        let huge = of_operator::<f64>((usize::MAX, 2), &setting());
+        let huge = of_operator(DType::F64, (usize::MAX, 2), &setting());
         assert_eq!((huge.device, huge.host_product), (u64::MAX, u64::MAX));
     }
 }

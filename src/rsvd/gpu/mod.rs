@@ -12,7 +12,8 @@
 //! | `operands` | the operands of one device in a pass |
 //! | `statistics` | the statistics of the first pass; the means that centring needs |
 //! | `exchange` | small matrices between the devices |
-//! | `implicit`, `sparse`, `footprint` | sparse matrices and operators; the memory that they take |
+//! | `implicit`, `sparse`, `products`, `footprint` | sparse matrices; operators; the memory that they take |
+//! | `numbers` | vectors of the host, rounded to the type of the computation |
 //! | `tall`, `orthogonal`, `transfer` | matrices as long as the data; callers' matrices |
 //! | `site` | a device with its queue and its workspace |
 
@@ -26,10 +27,12 @@ mod footprint;
 mod implicit;
 mod input;
 mod merge;
+mod numbers;
 mod operands;
 mod operations;
 mod orthogonal;
 mod passes;
+mod products;
 mod site;
 mod sparse;
 mod state;

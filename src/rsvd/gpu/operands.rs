@@ -6,16 +6,15 @@ use super::site::{ScratchUse, Site};
 use super::tall::{Access, Piece};
 use crate::backend::gpu::View;
 use crate::error::{Error, Result};
-use crate::scalar::Scalar;
 
 /// Factors, results and rows of one device.
-pub(super) struct PassOperands<'p, T: Scalar> {
+pub(super) struct PassOperands<'p> {
     /// Index of the device's first row in the data.
     pub(super) first: usize,
     /// The factor W, on this device.
     pub(super) w: Option<View<'p>>,
     /// The device's rows of a tall matrix, and its number of columns.
-    pub(super) piece: Option<(&'p Piece<T>, usize)>,
+    pub(super) piece: Option<(&'p Piece, usize)>,
     /// The sum over the device's blocks.
     pub(super) sum: Option<Sum<'p>>,
     /// Whether a block was added already: the next one adds to the sum instead of replacing it.
@@ -26,7 +25,7 @@ pub(super) struct PassOperands<'p, T: Scalar> {
     pub(super) moved: u64,
 }
 
-impl<'p, T: Scalar> PassOperands<'p, T> {
+impl<'p> PassOperands<'p> {
     pub(super) fn factor(&self) -> Result<View<'p>> {
         self.w.ok_or_else(|| Error::Internal("a product without a factor".into()))
     }

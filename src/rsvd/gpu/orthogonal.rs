@@ -1,27 +1,26 @@
 //! Operations on tall matrices. Each device processes its own rows, chunk by chunk.
 
-use super::GpuOps;
 use super::site::{ScratchUse, Site, bytes, packed};
-use super::state::Matrix;
-use super::tall::{Access, Piece, Tall};
+use super::state::{Devices, Matrix};
+use super::tall::{Access, Piece, TallMatrix};
 use crate::alloc;
 use crate::backend::gpu::kernels::dense::place;
 use crate::backend::gpu::kernels::rsvd::{Axis, Centre, Convert, Lines, RECORD};
 use crate::backend::gpu::{DeviceMemory, Transpose, View};
 use crate::dense::Step;
-use crate::dense::gpu::GpuMatrix;
+use crate::dense::gpu::DeviceMatrix;
 use crate::dense::sketch::Sketch;
 use crate::error::{Error, Result};
 use crate::rsvd::ops::power;
-use crate::scalar::{Complex, Scalar};
+use crate::scalar::{Complex, DType};
 use crate::shape::to_u64;
 
 /// Rows of a chunk of a tall matrix where the data are not cut into blocks.
 const SPARSE_CHUNK: usize = 1 << 17;
 
-impl<T: Scalar> GpuOps<'_, T> {
+impl Devices<'_> {
     /// A zeroed tall matrix of `width` columns, in the pieces of the devices.
-    pub(super) fn make_tall(&self, what: &'static str, width: usize) -> Result<Tall<T>> {
+    pub(super) fn make_tall(&self, what: &'static str, width: usize) -> Result<TallMatrix> {
         let mut pieces = Vec::with_capacity(self.parts.len());
         for part in &self.parts {
             let (share, cut) = (part.feed.share, part.feed.cut);
@@ -29,19 +28,19 @@ impl<T: Scalar> GpuOps<'_, T> {
                 // A chunk is as long as a block, because the plan has memory for the products of a block.
                 let block = cut.block.max(cut.resident_block);
                 let chunk = if block == 0 { SPARSE_CHUNK } else { block };
-                Piece::on_device(&part.site, what, share, width, chunk)?
+                Piece::on_device(&part.site, self.dtype, what, share, width, chunk)?
             } else {
-                Piece::on_host(&part.site, what, share, width, part.feed.all_blocks())?
+                Piece::on_host(&part.site, self.dtype, what, share, width, part.feed.all_blocks())?
             });
         }
-        Ok(Tall { pieces, width })
+        Ok(TallMatrix { pieces, width })
     }
 
     /// Calls `work` for every chunk of a tall matrix, with the device's site, its number, the index of the chunk's first row
     /// in the whole, and the chunk on that device.
     pub(super) fn chunks(
         &mut self,
-        p: &Tall<T>,
+        p: &TallMatrix,
         access: Access,
         widths: (usize, usize),
         mut work: impl FnMut(&mut Site, usize, usize, View<'_>) -> Result<()>,
@@ -59,10 +58,10 @@ impl<T: Scalar> GpuOps<'_, T> {
         Ok(())
     }
 
-    /// As [`GpuOps::chunks`] on two tall matrices at once.
+    /// As [`Devices::chunks`] on two tall matrices at once.
     fn pairs(
         &mut self,
-        (p, q): (&Tall<T>, &Tall<T>),
+        (p, q): (&TallMatrix, &TallMatrix),
         access: Access,
         mut work: impl FnMut(&mut Site, usize, View<'_>, View<'_>) -> Result<()>,
     ) -> Result<()> {
@@ -89,16 +88,16 @@ impl<T: Scalar> GpuOps<'_, T> {
     /// Replaces the columns of a tall matrix by `after` columns that `work` computes from its rows, on each device.
     fn replace(
         &mut self,
-        p: &mut Tall<T>,
+        p: &mut TallMatrix,
         after: usize,
         mut work: impl FnMut(&mut Site, usize, View<'_>, View<'_>) -> Result<()>,
     ) -> Result<()> {
-        let (width, mut moved) = (p.width, 0);
+        let (dtype, width, mut moved) = (self.dtype, p.width, 0);
         for (k, (part, piece)) in self.parts.iter_mut().zip(&mut p.pieces).enumerate() {
             let site = &mut part.site;
             if let Some(x) = piece.whole(width) {
-                let memory = site.take(ScratchUse::Products, bytes::<T>(x.rows, after)?)?;
-                work(site, k, x, packed::<T>(&memory, x.rows, after)?)?;
+                let memory = site.take(ScratchUse::Products, bytes(dtype, x.rows, after)?)?;
+                work(site, k, x, packed(dtype, &memory, x.rows, after)?)?;
                 let before = piece.exchange(memory);
                 site.put(ScratchUse::Products, before);
                 continue;
@@ -110,7 +109,7 @@ impl<T: Scalar> GpuOps<'_, T> {
                     span,
                     (width, after),
                     &mut moved,
-                    |site, x| in_place::<T>(site, x, after, |site, product| work(site, k, x, product)),
+                    |site, x| in_place(site, dtype, x, after, |site, product| work(site, k, x, product)),
                 )?;
             }
         }
@@ -118,31 +117,32 @@ impl<T: Scalar> GpuOps<'_, T> {
         Ok(())
     }
 
-    pub(super) fn fill_tall(&mut self, p: &Tall<T>, sketch: &Sketch, first_column: u32) -> Result<()> {
+    pub(super) fn fill_tall(&mut self, p: &TallMatrix, sketch: &Sketch, first_column: u32) -> Result<()> {
+        let dtype = self.dtype;
         self.chunks(p, Access::Write, (p.width, p.width), |site, _, first, view| {
-            site.algebra.draw::<T>(view, sketch, to_u64(first), first_column)
+            site.algebra.draw(dtype, view, sketch, to_u64(first), first_column)
         })
     }
 
     pub(super) fn multiply_tall(
         &mut self,
         alpha: f64,
-        p: &Tall<T>,
-        m: &GpuMatrix<T>,
+        p: &TallMatrix,
+        m: &DeviceMatrix,
         beta: f64,
-        q: &Tall<T>,
+        q: &TallMatrix,
     ) -> Result<()> {
-        let others = self.replicas(m)?;
+        let (dtype, others) = (self.dtype, self.replicas(m)?);
         let access = if beta == 0.0 { Access::Write } else { Access::Update };
         self.pairs((p, q), access, |site, k, x, y| {
-            let m = on_device::<T>(m, &others, k)?;
-            site.blas().multiply::<T>(alpha, x, Transpose::Plain, m, Transpose::Plain, beta, y)
+            let m = on_device(m, &others, k)?;
+            site.blas().multiply_as(dtype, alpha, x, Transpose::Plain, m, Transpose::Plain, beta, y)
         })
     }
 
     /// See [`RsvdOps::tall_shift`](crate::rsvd::ops::RsvdOps::tall_shift).
-    pub(super) fn shift_tall(&mut self, p: &Tall<T>, shifts: &[Complex<f64>], exponents: &[i64]) -> Result<()> {
-        let width = p.width;
+    pub(super) fn shift_tall(&mut self, p: &TallMatrix, shifts: &[Complex<f64>], exponents: &[i64]) -> Result<()> {
+        let (dtype, width) = (self.dtype, p.width);
         if exponents.len() != width || (shifts.len() != width && !shifts.is_empty()) {
             let (shifts, exponents) = (shifts.len(), exponents.len());
             return Err(Error::Internal(format!("{shifts} shifts and {exponents} exponents of {width} columns")));
@@ -166,9 +166,8 @@ impl<T: Scalar> GpuOps<'_, T> {
             self.chunks(p, Access::Update, (width, width), |site, k, _, view| {
                 let lines = Lines { memory: view.memory, inner: view.rows, outer: view.cols, stride: view.ld };
                 let centre = Some(Centre { records: records[k].whole(), axis: Axis::Outer, divides: true });
-                let convert =
-                    Convert { source: lines, dtype: T::DTYPE, output: Some(lines), centre, factor: 1.0, tally: None };
-                convert.run(T::DTYPE, &site.gpu, &site.stream)
+                let convert = Convert { source: lines, dtype, output: Some(lines), centre, factor: 1.0, tally: None };
+                convert.run(dtype, &site.gpu, &site.stream)
             })?;
             if left.iter().all(|e| *e == 0) {
                 return Ok(());
@@ -176,51 +175,53 @@ impl<T: Scalar> GpuOps<'_, T> {
         }
     }
 
-    pub(super) fn transform_tall(&mut self, p: &mut Tall<T>, m: &GpuMatrix<T>) -> Result<()> {
+    pub(super) fn transform_tall(&mut self, p: &mut TallMatrix, m: &DeviceMatrix) -> Result<()> {
         if m.rows() != p.width || m.cols() > p.width {
             let (rows, columns, width) = (m.rows(), m.cols(), p.width);
             return Err(Error::Internal(format!("a tall matrix of {width} columns times {rows} x {columns}")));
         }
-        let others = self.replicas(m)?;
+        let (dtype, others) = (self.dtype, self.replicas(m)?);
         let after = m.cols();
         self.replace(p, after, |site, k, x, product| {
-            let m = on_device::<T>(m, &others, k)?;
-            site.blas().multiply::<T>(1.0, x, Transpose::Plain, m, Transpose::Plain, 0.0, product)
+            let m = on_device(m, &others, k)?;
+            site.blas().multiply_as(dtype, 1.0, x, Transpose::Plain, m, Transpose::Plain, 0.0, product)
         })?;
         p.width = after;
         Ok(())
     }
 
-    pub(super) fn cross_tall(&mut self, p: &Tall<T>, q: &Tall<T>, c: &mut GpuMatrix<T>) -> Result<()> {
-        let (rows, columns) = c.shape();
+    pub(super) fn cross_tall(&mut self, p: &TallMatrix, q: &TallMatrix, c: &DeviceMatrix) -> Result<()> {
+        let (dtype, (rows, columns)) = (self.dtype, c.shape());
         let mut sums = Vec::with_capacity(self.parts.len());
         for part in &self.parts {
-            sums.push(part.site.algebra.uninitialised::<T>("sum of a device", rows, columns)?);
+            sums.push(part.site.algebra.uninitialised_as(dtype, "sum of a device", rows, columns)?);
         }
         let mut begun = vec![false; self.parts.len()];
         self.pairs((p, q), Access::Read, |site, k, x, y| {
             let beta = if begun[k] { 1.0 } else { 0.0 };
             begun[k] = true;
-            site.blas().multiply::<T>(1.0, x, Transpose::Adjoint, y, Transpose::Plain, beta, sums[k].view())
+            site.blas().multiply_as(dtype, 1.0, x, Transpose::Adjoint, y, Transpose::Plain, beta, sums[k].view())
         })?;
-        self.gather::<T>(&sums, &begun)?;
+        self.gather(&sums, &begun)?;
         let site = &self.parts[0].site;
-        place(T::DTYPE, &site.gpu, &site.stream, sums[0].view(), c.view(), false, false)
+        place(dtype, &site.gpu, &site.stream, sums[0].view(), c.view(), false, false)
     }
 
     /// Adds the devices' matrices to the first one. Matrices that were not `begun` count as 0.
-    fn gather<S: Scalar>(&self, sums: &[GpuMatrix<S>], begun: &[bool]) -> Result<()> {
+    fn gather(&self, sums: &[DeviceMatrix], begun: &[bool]) -> Result<()> {
         for ((part, sum), _) in self.parts.iter().zip(sums).zip(begun).filter(|(_, begun)| !**begun) {
             part.site.gpu.clear(&part.site.stream, sum.memory().whole())?;
         }
-        let memories: Vec<&DeviceMemory> = sums.iter().map(GpuMatrix::memory).collect();
-        self.add_up::<S>(&memories, sums.first().map_or(0, |s| s.rows() * s.cols()))
+        let Some(first) = sums.first() else { return Ok(()) };
+        let memories: Vec<&DeviceMemory> = sums.iter().map(DeviceMatrix::memory).collect();
+        self.add_up(first.dtype(), &memories, first.rows() * first.cols())
     }
 
-    pub(super) fn tall_norms(&mut self, p: &Tall<T>) -> Result<Vec<f64>> {
+    pub(super) fn tall_norms(&mut self, p: &TallMatrix) -> Result<Vec<f64>> {
+        let dtype = self.dtype;
         let mut norms = alloc::filled("norms of columns", p.width, 0.0f64)?;
         self.chunks(p, Access::Read, (p.width, p.width), |site, _, _, view| {
-            for (norm, part) in norms.iter_mut().zip(site.algebra.norms::<T>(view)?) {
+            for (norm, part) in norms.iter_mut().zip(site.algebra.norms(dtype, view)?) {
                 *norm = norm.hypot(part);
             }
             Ok(())
@@ -228,10 +229,11 @@ impl<T: Scalar> GpuOps<'_, T> {
         Ok(norms)
     }
 
-    pub(super) fn tall_peaks(&mut self, p: &Tall<T>) -> Result<Vec<(f64, f64)>> {
+    pub(super) fn tall_peaks(&mut self, p: &TallMatrix) -> Result<Vec<(f64, f64)>> {
+        let dtype = self.dtype;
         let mut peaks = alloc::filled("peaks of columns", p.width, (0.0f64, 0.0f64))?;
         self.chunks(p, Access::Read, (p.width, p.width), |site, _, _, view| {
-            for (peak, other) in peaks.iter_mut().zip(site.algebra.peaks::<T>(view)?) {
+            for (peak, other) in peaks.iter_mut().zip(site.algebra.peaks(dtype, view)?) {
                 // Among equal peaks the first one is kept.
                 if other.0.hypot(other.1) > peak.0.hypot(peak.1) {
                     *peak = other;
@@ -242,8 +244,8 @@ impl<T: Scalar> GpuOps<'_, T> {
         Ok(peaks)
     }
 
-    pub(super) fn tall_step(&mut self, p: &mut Tall<T>, shift: f64, r: &mut GpuMatrix<T>) -> Result<Step> {
-        let width = p.width;
+    pub(super) fn tall_step(&mut self, p: &mut TallMatrix, shift: f64, r: &DeviceMatrix) -> Result<Step> {
+        let (dtype, wide, width) = (self.dtype, self.dtype.wide(), p.width);
         if width == 0 {
             return Ok(Step::Done { spread: 1.0 });
         }
@@ -252,18 +254,18 @@ impl<T: Scalar> GpuOps<'_, T> {
         }
         let mut sums = Vec::with_capacity(self.parts.len());
         for part in &self.parts {
-            sums.push(part.site.algebra.uninitialised::<T::Wide>("Gram matrix of a tall matrix", width, width)?);
+            sums.push(part.site.algebra.uninitialised_as(wide, "Gram matrix of a tall matrix", width, width)?);
         }
         let mut begun = vec![false; self.parts.len()];
         self.chunks(p, Access::Read, (width, width), |site, k, _, view| {
             let beta = if begun[k] { 1.0 } else { 0.0 };
             begun[k] = true;
-            site.algebra.gram_add::<T>(view, beta, &mut sums[k])
+            site.algebra.gram_add(dtype, view, beta, sums[k].view())
         })?;
-        self.gather::<T::Wide>(&sums, &begun)?;
+        self.gather(&sums, &begun)?;
         if self.parts.len() > 1 {
             // Each device factorizes the whole sum. All get the same numbers, and only the sum is copied.
-            let mut numbers = alloc::filled("Gram matrix between devices", width * width, T::Wide::default())?;
+            let mut numbers = alloc::filled("Gram matrix between devices", bytes(wide, width, width)?, 0u8)?;
             let first = &self.parts[0].site;
             first.gpu.download_numbers(&first.stream, sums[0].memory(), &mut numbers)?;
             for (part, sum) in self.parts.iter().zip(&mut sums).skip(1) {
@@ -274,10 +276,10 @@ impl<T: Scalar> GpuOps<'_, T> {
         for (k, (part, sum)) in self.parts.iter_mut().zip(sums).enumerate() {
             let algebra = &mut part.site.algebra;
             let divisor = if k == 0 {
-                algebra.cholesky::<T>(sum, shift, r)?
+                algebra.cholesky(sum, shift, r)?
             } else {
-                let mut own = algebra.uninitialised::<T>("triangle of a tall matrix", width, width)?;
-                algebra.cholesky::<T>(sum, shift, &mut own)?
+                let own = algebra.uninitialised_as(dtype, "triangle of a tall matrix", width, width)?;
+                algebra.cholesky(sum, shift, &own)?
             };
             match divisor {
                 Some(divisor) => divisors.push(divisor),
@@ -294,24 +296,25 @@ impl<T: Scalar> GpuOps<'_, T> {
 }
 
 /// The view of a matrix on device `k`: of the matrix itself on the first device, else of its copy.
-fn on_device<'m, T: Scalar>(m: &'m GpuMatrix<T>, others: &'m [DeviceMemory], k: usize) -> Result<View<'m>> {
+fn on_device<'m>(m: &'m DeviceMatrix, others: &'m [DeviceMemory], k: usize) -> Result<View<'m>> {
     match k.checked_sub(1) {
         None => Ok(m.view()),
-        Some(k) => packed::<T>(&others[k], m.rows(), m.cols()),
+        Some(k) => packed(m.dtype(), &others[k], m.rows(), m.cols()),
     }
 }
 
 /// Replaces the first `after` columns of `x` by the product that `work` computes from `x` in separate memory.
-fn in_place<T: Scalar>(
+fn in_place(
     site: &mut Site,
+    dtype: DType,
     x: View<'_>,
     after: usize,
     work: impl FnOnce(&mut Site, View<'_>) -> Result<()>,
 ) -> Result<()> {
-    let memory = site.take(ScratchUse::Products, bytes::<T>(x.rows, after)?)?;
-    let product = packed::<T>(&memory, x.rows, after)?;
+    let memory = site.take(ScratchUse::Products, bytes(dtype, x.rows, after)?)?;
+    let product = packed(dtype, &memory, x.rows, after)?;
     work(site, product)?;
-    place(T::DTYPE, &site.gpu, &site.stream, product, x.columns::<T>(0, after)?, false, false)?;
+    place(dtype, &site.gpu, &site.stream, product, x.columns_as(dtype, 0, after)?, false, false)?;
     site.put(ScratchUse::Products, memory);
     Ok(())
 }

@@ -4,34 +4,33 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use super::GpuOps;
 use super::block::{Block, Entries, Sum, is_flipped, stored};
 use super::conversion::PassWork;
 use super::feed::{PassTraffic, Watch};
 use super::operands::PassOperands;
 use super::site::{ScratchUse, Site, bytes, packed};
-use super::state::Matrix;
-use super::tall::{Access, Tall};
+use super::state::{Devices, Matrix};
+use super::tall::{Access, TallMatrix};
 use crate::backend::gpu::kernels::dense;
 use crate::backend::gpu::kernels::rsvd::{self as kernels, Convert, Copying, Lines, Strided};
 use crate::backend::gpu::{DeviceMemory, View};
-use crate::dense::gpu::GpuMatrix;
+use crate::dense::gpu::DeviceMatrix;
 use crate::dense::sketch::Sketch;
 use crate::error::{Error, Result};
 use crate::rsvd::ops::{BlockParameters, exponent_of, power};
-use crate::scalar::{Element, Scalar};
+use crate::scalar::DType;
 use crate::shape::to_u64;
 use crate::team;
 
 /// Upper bound of the bytes of converted rows that are added to a Gram matrix at a time.
 const WIDE_BYTES: usize = 64 << 20;
 
-impl<T: Scalar> GpuOps<'_, T> {
+impl Devices<'_> {
     /// One pass: calls `body` for every block, with the operands of its device.
     pub(super) fn pass<L: Send>(
         &mut self,
         device_operands: Vec<L>,
-        body: impl Fn(&mut Site, &mut L, &Block<'_, T>) -> Result<()> + Sync,
+        body: impl Fn(&mut Site, &mut L, &Block<'_>) -> Result<()> + Sync,
     ) -> Result<Vec<L>> {
         self.gather_moments()?;
         let backwards = self.setting.alternate && self.passes.is_second(&self.traffic);
@@ -46,7 +45,7 @@ impl<T: Scalar> GpuOps<'_, T> {
         &mut self,
         pass_work: PassWork,
         mut device_operands: Vec<L>,
-        body: impl Fn(&mut Site, &mut L, &Block<'_, T>) -> Result<()> + Sync,
+        body: impl Fn(&mut Site, &mut L, &Block<'_>) -> Result<()> + Sync,
     ) -> Result<(Vec<L>, Vec<PassTraffic>)> {
         let (flag, pace) = (self.progress.flag(), self.passes.pace(&self.traffic));
         let input = match &self.matrix {
@@ -54,7 +53,8 @@ impl<T: Scalar> GpuOps<'_, T> {
             Matrix::Implicit(matrix) => {
                 if let (Some(part), Some(operands)) = (self.parts.first_mut(), device_operands.first_mut()) {
                     flag.check()?;
-                    let block = Block { span: part.feed.share, entries: Entries::Implicit(&**matrix) };
+                    let block =
+                        Block { dtype: self.dtype, span: part.feed.share, entries: Entries::Implicit(&**matrix) };
                     body(&mut part.site, operands, &block)?;
                 }
                 return Ok((device_operands, Vec::new()));
@@ -79,12 +79,12 @@ impl<T: Scalar> GpuOps<'_, T> {
         &self,
         w: Option<View<'p>>,
         others: &'p [DeviceMemory],
-        tall: Option<&'p Tall<T>>,
+        tall: Option<&'p TallMatrix>,
         sums: &'p [Arc<DeviceMemory>],
         sum: Option<(usize, usize)>,
-    ) -> Result<Vec<PassOperands<'p, T>>> {
+    ) -> Result<Vec<PassOperands<'p>>> {
         let flipped = match &self.matrix {
-            Matrix::Dense(input) => is_flipped::<T>(input.row_major),
+            Matrix::Dense(input) => is_flipped(self.dtype, input.row_major),
             Matrix::Implicit(_) => false,
         };
         let mut device_operands = Vec::with_capacity(self.parts.len());
@@ -92,11 +92,11 @@ impl<T: Scalar> GpuOps<'_, T> {
             let w = match (k, w) {
                 (0, w) => w,
                 (_, None) => None,
-                (k, Some(w)) => Some(packed::<T>(&others[k - 1], w.rows, w.cols)?),
+                (k, Some(w)) => Some(packed(self.dtype, &others[k - 1], w.rows, w.cols)?),
             };
             let piece = tall.map(|t| (&t.pieces[k], t.width));
             let sum = match sum {
-                Some((rows, columns)) => Some(Sum::new(packed::<T>(&sums[k], rows, columns)?, flipped)),
+                Some((rows, columns)) => Some(Sum::new(packed(self.dtype, &sums[k], rows, columns)?, flipped)),
                 None => None,
             };
             let first = part.feed.share.first;
@@ -106,7 +106,7 @@ impl<T: Scalar> GpuOps<'_, T> {
     }
 
     /// The work after a pass: clears the sums of devices without a block, and counts the copied bytes.
-    fn finish(&mut self, device_operands: &[PassOperands<'_, T>]) -> Result<()> {
+    fn finish(&mut self, device_operands: &[PassOperands<'_>]) -> Result<()> {
         for (part, operands) in self.parts.iter().zip(device_operands) {
             if let (Some(sum), false) = (operands.sum, operands.adds) {
                 part.site.gpu.clear(&part.site.stream, sum.view.memory)?;
@@ -118,38 +118,38 @@ impl<T: Scalar> GpuOps<'_, T> {
 
     /// Memory on each device for a sum.
     fn sums(&mut self, rows: usize, columns: usize) -> Result<Vec<Arc<DeviceMemory>>> {
-        let bytes = bytes::<T>(rows, columns)?;
+        let bytes = bytes(self.dtype, rows, columns)?;
         self.parts.iter_mut().map(|p| p.site.scratch(ScratchUse::Sum, bytes)).collect()
     }
 
     /// A pass that ends in a sum over all rows, n-by-l, in `t`.
     fn summed(
         &mut self,
-        w: Option<&GpuMatrix<T>>,
-        tall: Option<&Tall<T>>,
-        t: &mut GpuMatrix<T>,
-        body: impl Fn(&mut Site, &mut PassOperands<'_, T>, &Block<'_, T>) -> Result<()> + Sync,
+        w: Option<&DeviceMatrix>,
+        tall: Option<&TallMatrix>,
+        t: &DeviceMatrix,
+        body: impl Fn(&mut Site, &mut PassOperands<'_>, &Block<'_>) -> Result<()> + Sync,
     ) -> Result<()> {
-        let (rows, columns) = (t.rows(), t.cols());
+        let (dtype, rows, columns) = (self.dtype, t.rows(), t.cols());
         let others = match w {
             Some(w) => self.replicas(w)?,
             None => Vec::new(),
         };
         let sums = self.sums(rows, columns)?;
         let device_operands =
-            self.device_operands(w.map(GpuMatrix::view), &others, tall, &sums, Some((rows, columns)))?;
+            self.device_operands(w.map(DeviceMatrix::view), &others, tall, &sums, Some((rows, columns)))?;
         let device_operands = self.pass(device_operands, body)?;
         self.finish(&device_operands)?;
         // The sums of all devices are scaled to the largest power of two among them.
         let top = device_operands.iter().filter_map(|operands| operands.exponent).max();
         for (part, operands) in self.parts.iter().zip(&device_operands) {
             if let (Some(sum), Some(e), Some(top)) = (operands.sum, operands.exponent, top) {
-                shift::<T>(&part.site, sum.view, e - top)?;
+                shift(&part.site, dtype, sum.view, e - top)?;
             }
         }
         let flipped = device_operands.first().and_then(|l| l.sum).is_some_and(|s| s.flipped);
         drop(device_operands);
-        self.add_up::<T>(&sums.iter().map(|s| &**s).collect::<Vec<_>>(), rows * columns)?;
+        self.add_up(dtype, &sums.iter().map(|s| &**s).collect::<Vec<_>>(), rows * columns)?;
         let site = &self.parts[0].site;
         let from = Strided {
             memory: sums[0].whole(),
@@ -158,10 +158,10 @@ impl<T: Scalar> GpuOps<'_, T> {
         };
         let to = Strided { memory: t.memory().whole(), row: 1, column: rows };
         let how = Copying { conjugate: flipped, add: false };
-        kernels::copy(T::DTYPE, &site.gpu, &site.stream, (rows, columns), from, to, how)
+        kernels::copy(dtype, &site.gpu, &site.stream, (rows, columns), from, to, how)
     }
 
-    pub(super) fn multiply_pass(&mut self, w: &GpuMatrix<T>, p: &Tall<T>) -> Result<()> {
+    pub(super) fn multiply_pass(&mut self, w: &DeviceMatrix, p: &TallMatrix) -> Result<()> {
         let others = self.replicas(w)?;
         let device_operands = self.device_operands(Some(w.view()), &others, Some(p), &[], None)?;
         let device_operands = self.pass(device_operands, |site, operands, block| {
@@ -171,7 +171,7 @@ impl<T: Scalar> GpuOps<'_, T> {
         self.finish(&device_operands)
     }
 
-    pub(super) fn adjoint_pass(&mut self, p: &Tall<T>, t: &mut GpuMatrix<T>) -> Result<()> {
+    pub(super) fn adjoint_pass(&mut self, p: &TallMatrix, t: &DeviceMatrix) -> Result<()> {
         self.summed(None, Some(p), t, |site, operands, block| {
             operands.tall(site, block.span, Access::Read, |operands, site, p| {
                 operands.add(|sum, adds| block.adjoint(site, p, sum, adds))
@@ -179,10 +179,11 @@ impl<T: Scalar> GpuOps<'_, T> {
         })
     }
 
-    pub(super) fn fused_pass(&mut self, w: &GpuMatrix<T>, p: Option<&Tall<T>>, t: &mut GpuMatrix<T>) -> Result<()> {
+    pub(super) fn fused_pass(&mut self, w: &DeviceMatrix, p: Option<&TallMatrix>, t: &DeviceMatrix) -> Result<()> {
+        let dtype = self.dtype;
         self.summed(Some(w), p, t, |site, operands, block| {
             let w = operands.factor()?;
-            let both = |operands: &mut PassOperands<'_, T>, site: &mut Site, p: View<'_>| {
+            let both = |operands: &mut PassOperands<'_>, site: &mut Site, p: View<'_>| {
                 block.multiply(site, w, p)?;
                 operands.add(|sum, adds| block.adjoint(site, p, sum, adds))
             };
@@ -190,87 +191,87 @@ impl<T: Scalar> GpuOps<'_, T> {
                 return operands.tall(site, block.span, Access::Write, both);
             }
             let rows = block.span.rows;
-            let memory = site.scratch(ScratchUse::Products, bytes::<T>(rows, w.cols)?)?;
-            both(operands, site, packed::<T>(&memory, rows, w.cols)?)
+            let memory = site.scratch(ScratchUse::Products, bytes(dtype, rows, w.cols)?)?;
+            both(operands, site, packed(dtype, &memory, rows, w.cols)?)
         })
     }
 
     pub(super) fn two_sketches_pass(
         &mut self,
-        w: &GpuMatrix<T>,
-        p: &Tall<T>,
+        w: &DeviceMatrix,
+        p: &TallMatrix,
         psi: &Sketch,
-        z: &mut GpuMatrix<T>,
+        z: &DeviceMatrix,
     ) -> Result<()> {
-        let width = z.cols();
+        let (dtype, width) = (self.dtype, z.cols());
         self.summed(Some(w), Some(p), z, |site, operands, block| {
             let w = operands.factor()?;
             let rows = block.span.rows;
-            let memory = site.scratch(ScratchUse::Products, bytes::<T>(rows, width)?)?;
-            let drawn = packed::<T>(&memory, rows, width)?;
-            draw::<T>(site, drawn, psi, operands.first + block.span.first)?;
+            let memory = site.scratch(ScratchUse::Products, bytes(dtype, rows, width)?)?;
+            let drawn = packed(dtype, &memory, rows, width)?;
+            draw(site, dtype, drawn, psi, operands.first + block.span.first)?;
             operands.tall(site, block.span, Access::Write, |_, site, p| block.multiply(site, w, p))?;
             operands.add(|sum, adds| block.adjoint(site, drawn, sum, adds))
         })
     }
 
-    pub(super) fn block_sum_pass(&mut self, local: &BlockParameters, y: &mut GpuMatrix<T>) -> Result<()> {
-        let width = y.cols();
+    pub(super) fn block_sum_pass(&mut self, local: &BlockParameters, y: &DeviceMatrix) -> Result<()> {
+        let (dtype, width) = (self.dtype, y.cols());
         self.summed(None, None, y, |site, operands, block| {
             let (rows, columns) = (block.span.rows, operands.sum.map_or(0, |s| s.columns()));
-            let memory = site.scratch(ScratchUse::Products, bytes::<T>(rows, width)?)?;
-            let z = packed::<T>(&memory, rows, width)?;
-            draw::<T>(site, z, &local.sketch, operands.first + block.span.first)?;
+            let memory = site.scratch(ScratchUse::Products, bytes(dtype, rows, width)?)?;
+            let z = packed(dtype, &memory, rows, width)?;
+            draw(site, dtype, z, &local.sketch, operands.first + block.span.first)?;
             // Powers may leave the range of the type. Each factor is scaled, and its power of two is counted.
             let mut exponent = 0;
             for _ in 0..local.iterations {
-                let small = site.scratch(ScratchUse::Small, bytes::<T>(columns, width)?)?;
-                let small = packed::<T>(&small, columns, width)?;
+                let small = site.scratch(ScratchUse::Small, bytes(dtype, columns, width)?)?;
+                let small = packed(dtype, &small, columns, width)?;
                 block.adjoint_plain(site, z, small)?;
-                let Some(e) = level::<T>(site, small)? else { return Ok(()) };
+                let Some(e) = level(site, dtype, small)? else { return Ok(()) };
                 block.multiply(site, small, z)?;
-                let Some(f) = level::<T>(site, z)? else { return Ok(()) };
+                let Some(f) = level(site, dtype, z)? else { return Ok(()) };
                 exponent += e + f;
             }
             // Blocks are added with the weights of their powers.
             let before = *operands.exponent.get_or_insert(exponent);
             if exponent <= before {
-                shift::<T>(site, z, exponent - before)?;
+                shift(site, dtype, z, exponent - before)?;
             } else {
                 operands.exponent = Some(exponent);
                 if let (Some(sum), true) = (operands.sum, operands.adds) {
-                    shift::<T>(site, sum.view, before - exponent)?;
+                    shift(site, dtype, sum.view, before - exponent)?;
                 }
             }
             operands.add(|sum, adds| block.adjoint(site, z, sum, adds))
         })
     }
 
-    pub(super) fn gram_pass(&mut self, g: &mut GpuMatrix<T>) -> Result<()> {
-        let n = self.columns;
+    pub(super) fn gram_pass(&mut self, g: &DeviceMatrix) -> Result<()> {
+        let (n, dtype, wide_type) = (self.columns, self.dtype, self.dtype.wide());
         let row_major = match &self.matrix {
             Matrix::Dense(input) => input.row_major,
             Matrix::Implicit(_) => {
                 return Err(Error::NotSupported("method: forms a Gram matrix, a dense matrix is needed".into()));
             }
         };
-        let bytes = bytes::<T::Wide>(n, n)?;
+        let bytes = bytes(wide_type, n, n)?;
         let sums: Vec<_> =
             self.parts.iter_mut().map(|p| p.site.scratch(ScratchUse::Gram, bytes)).collect::<Result<_>>()?;
         let mut device_operands = self.device_operands(None, &[], None, &[], None)?;
         for (operands, sum) in device_operands.iter_mut().zip(&sums) {
-            operands.sum = Some(Sum { view: packed::<T::Wide>(sum, n, n)?, flipped: false });
+            operands.sum = Some(Sum { view: packed(wide_type, sum, n, n)?, flipped: false });
         }
         let device_operands = self.pass(device_operands, |site, operands, block| {
             let Entries::Dense { lines, .. } = &block.entries else { return Ok(()) };
-            operands.add(|sum, adds| add_gram::<T>(site, *lines, row_major, sum.view, adds))
+            operands.add(|sum, adds| add_gram(site, dtype, *lines, row_major, sum.view, adds))
         })?;
         self.finish(&device_operands)?;
         drop(device_operands);
-        self.add_up::<T::Wide>(&sums.iter().map(|s| &**s).collect::<Vec<_>>(), n * n)?;
+        self.add_up(wide_type, &sums.iter().map(|s| &**s).collect::<Vec<_>>(), n * n)?;
         let site = &mut self.parts[0].site;
         let (wide, to) = ((sums[0].whole(), n), (g.memory().whole(), n));
-        kernels::mirror(T::DTYPE, &site.gpu, &site.stream, n, wide, to, is_flipped::<T>(row_major))?;
+        kernels::mirror(dtype, &site.gpu, &site.stream, n, wide, to, is_flipped(dtype, row_major))?;
         drop(sums);
         for part in &mut self.parts {
             part.site.forget(ScratchUse::Gram);
@@ -282,40 +283,41 @@ impl<T: Scalar> GpuOps<'_, T> {
 
 /// Divides a matrix by a power of two, which is exact, so that its norm is of the order of one. Returns the exponent; `None` for
 /// zeros.
-fn level<T: Scalar>(site: &Site, m: View<'_>) -> Result<Option<i64>> {
-    let norms = site.algebra.norms::<T>(m)?;
+fn level(site: &Site, dtype: DType, m: View<'_>) -> Result<Option<i64>> {
+    let norms = site.algebra.norms(dtype, m)?;
     let Some(e) = exponent_of(&norms) else { return Ok(None) };
-    shift::<T>(site, m, -e)?;
+    shift(site, dtype, m, -e)?;
     Ok(Some(e))
 }
 
 /// Multiplies a matrix by 2^e.
-fn shift<T: Scalar>(site: &Site, m: View<'_>, e: i64) -> Result<()> {
+fn shift(site: &Site, dtype: DType, m: View<'_>, e: i64) -> Result<()> {
     if e == 0 {
         return Ok(());
     }
     let factors = crate::alloc::filled("factors", m.cols, power(e))?;
     let factors = site.gpu.upload_numbers(&site.stream, "factors", &factors)?;
-    dense::scale(T::DTYPE, &site.gpu, &site.stream, m, factors.whole())
+    dense::scale(dtype, &site.gpu, &site.stream, m, factors.whole())
 }
 
 /// Fills a matrix with the rows of a sketch from `first` on.
-pub(super) fn draw<T: Scalar>(site: &Site, matrix: View<'_>, sketch: &Sketch, first: usize) -> Result<()> {
-    site.algebra.draw::<T>(matrix, sketch, to_u64(first), 0)
+pub(super) fn draw(site: &Site, dtype: DType, matrix: View<'_>, sketch: &Sketch, first: usize) -> Result<()> {
+    site.algebra.draw(dtype, matrix, sketch, to_u64(first), 0)
 }
 
 /// Adds lines^H lines, or lines lines^H where a row is a line, in double.
-fn add_gram<T: Scalar>(site: &mut Site, lines: Lines<'_>, outer: bool, sum: View<'_>, adds: bool) -> Result<()> {
+fn add_gram(site: &mut Site, dtype: DType, lines: Lines<'_>, outer: bool, sum: View<'_>, adds: bool) -> Result<()> {
     let beta = if adds { 1.0 } else { 0.0 };
-    if T::DTYPE == <T::Wide as Element>::DTYPE {
-        return site.blas().rank_update::<T>(1.0, stored(&lines), outer, beta, sum);
+    let wide_type = dtype.wide();
+    if dtype == wide_type {
+        return site.blas().rank_update(dtype, 1.0, stored(&lines), outer, beta, sum);
     }
     // The sum is computed in parts along its axis: over lines where these are rows, else over the elements of each line.
-    let size = size_of::<T>();
+    let size = dtype.size();
     let (length, across) = if outer { (lines.outer, lines.inner) } else { (lines.inner, lines.outer) };
     let panel = WIDE_BYTES.min(site.algebra.panel_bytes());
     let step = (panel / (across * 2 * size).max(1)).clamp(1, length.max(1));
-    let memory = site.scratch(ScratchUse::Wide, bytes::<T::Wide>(step, across)?)?;
+    let memory = site.scratch(ScratchUse::Wide, bytes(wide_type, step, across)?)?;
     for (k, from) in (0..length).step_by(step).enumerate() {
         let count = step.min(length - from);
         let (inner, outer_lines) = if outer { (lines.inner, count) } else { (count, lines.outer) };
@@ -323,10 +325,10 @@ fn add_gram<T: Scalar>(site: &mut Site, lines: Lines<'_>, outer: bool, sum: View
         let part = lines.memory.part(offset, lines.memory.bytes() - offset)?;
         let source = Lines { memory: part, inner, outer: outer_lines, stride: lines.stride };
         let wide = Lines { memory: memory.whole(), inner, outer: outer_lines, stride: inner };
-        let convert = Convert { source, dtype: T::DTYPE, output: Some(wide), centre: None, factor: 1.0, tally: None };
-        convert.run(T::Wide::DTYPE, &site.gpu, &site.stream)?;
+        let convert = Convert { source, dtype, output: Some(wide), centre: None, factor: 1.0, tally: None };
+        convert.run(wide_type, &site.gpu, &site.stream)?;
         let beta = if k > 0 { 1.0 } else { beta };
-        site.blas().rank_update::<T::Wide>(1.0, stored(&wide), outer, beta, sum)?;
+        site.blas().rank_update(wide_type, 1.0, stored(&wide), outer, beta, sum)?;
     }
     Ok(())
 }

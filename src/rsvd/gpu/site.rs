@@ -6,7 +6,7 @@ use crate::backend::gpu::{Blas, DeviceMemory, Gpu, GpuStream, StagingRing, View}
 use crate::context::Context;
 use crate::dense::gpu::GpuAlgebra;
 use crate::error::Result;
-use crate::scalar::Scalar;
+use crate::scalar::DType;
 
 /// Bytes that are copied at a time between a caller's matrix on the host and the device.
 pub(super) const CHUNK_BYTES: usize = 64 << 20;
@@ -123,12 +123,12 @@ impl Site {
     }
 }
 
-/// A packed matrix at the beginning of some memory.
-pub(super) fn packed<T: Scalar>(memory: &DeviceMemory, rows: usize, columns: usize) -> Result<View<'_>> {
-    Ok(View::packed(memory.region(0, bytes::<T>(rows, columns)?)?, rows, columns))
+/// A packed matrix of type `dtype` at the beginning of some memory.
+pub(super) fn packed(dtype: DType, memory: &DeviceMemory, rows: usize, columns: usize) -> Result<View<'_>> {
+    Ok(View::packed(memory.region(0, bytes(dtype, rows, columns)?)?, rows, columns))
 }
 
 /// Bytes of a packed matrix; an error where they overflow.
-pub(super) fn bytes<T>(rows: usize, columns: usize) -> Result<usize> {
-    crate::shape::product("matrix", crate::shape::product("matrix", rows, columns)?, size_of::<T>())
+pub(super) fn bytes(dtype: DType, rows: usize, columns: usize) -> Result<usize> {
+    crate::shape::product("matrix", crate::shape::product("matrix", rows, columns)?, dtype.size())
 }

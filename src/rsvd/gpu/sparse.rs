@@ -13,7 +13,7 @@ use crate::rsvd::statistics::{
     ComplexSum, CorrectionError, DOWN, Moments, Statistics, difference, is_zero_line, largest_part, modulus, scaling,
     square_of,
 };
-use crate::scalar::{Complex, Scalar, is_finite};
+use crate::scalar::{Complex, DType, Scalar, is_finite, with_scalar};
 
 /// The matrix or its adjoint.
 struct DeviceCsr {
@@ -45,18 +45,19 @@ fn place(index: i64) -> usize {
 }
 
 impl DeviceCsr {
-    fn new<T: Scalar>(
+    /// `values` copies the values to the device.
+    fn new(
         site: &Site,
         shape: (usize, usize),
         row_ptr: &[i64],
         columns: &[i32],
-        values: Option<&[T]>,
+        values: impl FnOnce() -> Result<Option<DeviceMemory>>,
     ) -> Result<Self> {
         let (gpu, stream) = (&site.gpu, &site.stream);
         Ok(Self {
             row_ptr: gpu.upload_numbers(stream, "offsets of a sparse matrix", row_ptr)?,
             columns: gpu.upload_numbers(stream, "columns of a sparse matrix", columns)?,
-            values: values.map(|v| gpu.upload_numbers(stream, "values of a sparse matrix", v)).transpose()?,
+            values: values()?,
             entries: columns.len(),
             shape,
         })
@@ -87,13 +88,14 @@ pub(super) fn gains(found: &Statistics, setting: &Setting, columns: usize) -> Re
 }
 
 /// `value` times `gain`, rounded once.
-pub(super) fn gained<T: Scalar>(value: T, gain: f64) -> T {
+fn gained<T: Scalar>(value: T, gain: f64) -> T {
     T::from_parts(value.re() * gain, value.im() * gain)
 }
 
-/// Bytes of host memory for the copy of a matrix and its adjoint to the device, and for the sums of rows or columns.
-pub(super) fn host_bytes<T>(csr: &Csr, setting: &Setting) -> usize {
-    let entry = 2 * size_of::<i32>() + if csr.parts().values.is_some() { 2 * size_of::<T>() } else { 0 };
+/// Bytes of host memory for the copy of a matrix with values of type `dtype`, and of its adjoint, to the device, and for the
+/// sums of rows or columns.
+pub(super) fn host_bytes(dtype: DType, csr: &Csr, setting: &Setting) -> usize {
+    let entry = 2 * size_of::<i32>() + if csr.parts().values.is_some() { 2 * dtype.size() } else { 0 };
     let entry = entry.max(size_of::<i64>() + size_of::<i32>());
     let lines = if setting.center == Center::Rows { csr.rows() } else { csr.cols() };
     let offsets = csr.rows().saturating_add(csr.cols()).saturating_add(2).saturating_mul(size_of::<i64>());
@@ -113,58 +115,37 @@ pub(super) fn check_size(rows: usize, cols: usize) -> Result<()> {
 }
 
 impl WithAdjoint {
-    /// Copies a matrix to the device, with its columns times their [`gains`], which are returned: a pattern as it is. Also
-    /// finds the statistics and the means of the rows, of entries as they were.
-    pub(super) fn new<T: Scalar>(
+    /// Copies a matrix with values of type `dtype` to the device, with its columns times their [`gains`], which are
+    /// returned: a pattern as it is. Also finds the statistics and the means of the rows, of entries as they were.
+    pub(super) fn new(
         site: &Site,
+        dtype: DType,
         csr: &Csr,
         setting: &Setting,
     ) -> Result<(Self, Survey, Option<Vec<f64>>)> {
         let (rows, cols, nnz, base) = (csr.rows(), csr.cols(), csr.nnz(), csr.index_base());
         let parts = csr.parts();
         let _charge =
-            site.context.host_budget().charge_host("copy of a sparse matrix", host_bytes::<T>(csr, setting))?;
+            site.context.host_budget().charge_host("copy of a sparse matrix", host_bytes(dtype, csr, setting))?;
         let row_ptr = indices(&parts.row_ptr, parts.row_ptr_type, base, rows + 1)?;
         let wide = indices(&parts.col_idx, parts.col_idx_type, base, nnz)?;
         let mut columns = alloc::with_capacity("columns of a sparse matrix", nnz)?;
         columns.extend(wide.iter().map(|c| i32::try_from(*c).unwrap_or(0)));
         drop(wide);
-        let mut values: Option<Vec<T>> = match &parts.values {
-            None => None,
-            Some(memory) if memory.bytes() / size_of::<T>() < nnz => {
-                let bytes = memory.bytes();
-                return Err(Error::invalid("a", format!("{nnz} values of {} in {bytes} bytes", T::DTYPE.name())));
-            }
-            Some(Memory::Host(memory)) => Some(alloc::copied("values", &memory.as_slice::<T>()?[..nnz])?),
-            Some(Memory::Device(memory)) => {
-                let mut values = alloc::filled("values", nnz, T::default())?;
-                site.gpu.download_numbers(&site.stream, memory, &mut values)?;
-                Some(values)
-            }
-        };
-        let mut turned = transposed((rows, cols), &row_ptr, &columns, values.as_deref())?;
-        let survey = survey((rows, cols), &turned, setting)?;
-        let zero_rows = &survey.zero_rows;
-        let gains = if values.is_some() { gains(&survey.found, setting, cols)? } else { None };
+        let mut entries = with_scalar!(dtype, "a", T => read::<T>(site, csr, &row_ptr, &columns))?;
+        let survey = survey((rows, cols), entries.places(), setting)?;
+        let gains = if parts.values.is_some() { gains(&survey.found, setting, cols)? } else { None };
         // Products of the entries as they were may overflow.
-        if let (Some(gains), Some(values), Some(others)) = (&gains, &mut values, &mut turned.values) {
-            for (value, column) in values.iter_mut().zip(&columns) {
-                *value = gained(*value, gains[place(i64::from(*column))]);
-            }
-            for (ends, gain) in turned.starts.windows(2).zip(gains) {
-                others[place(ends[0])..place(ends[1])].iter_mut().for_each(|value| *value = gained(*value, *gain));
-            }
+        if let Some(gains) = &gains {
+            entries.multiply_columns(&columns, gains);
         }
         // Nothing is subtracted from constant rows, which are 0.
-        if let (false, Some(values), Some(others)) = (zero_rows.is_empty(), &mut values, &mut turned.values) {
-            for (ends, _) in row_ptr.windows(2).zip(zero_rows).filter(|(_, is_zero)| **is_zero) {
-                values[place(ends[0])..place(ends[1])].fill(T::default());
-            }
-            let of = |row: &i32| zero_rows[place(i64::from(*row))];
-            turned.across.iter().zip(others).filter(|(row, _)| of(row)).for_each(|(_, x)| *x = T::default());
+        if !survey.zero_rows.is_empty() {
+            entries.clear_rows(&row_ptr, &survey.zero_rows);
         }
-        let plain = DeviceCsr::new(site, (rows, cols), &row_ptr, &columns, values.as_deref())?;
-        let adjoint = DeviceCsr::new(site, (cols, rows), &turned.starts, &turned.across, turned.values.as_deref())?;
+        let plain = DeviceCsr::new(site, (rows, cols), &row_ptr, &columns, || entries.upload(site))?;
+        let (starts, across) = entries.places().structure();
+        let adjoint = DeviceCsr::new(site, (cols, rows), starts, across, || entries.places().upload(site))?;
         Ok((Self { plain, adjoint }, survey, gains))
     }
 
@@ -175,6 +156,125 @@ impl WithAdjoint {
     pub(super) fn adjoint(&self) -> Compressed<'_> {
         self.adjoint.compressed()
     }
+}
+
+/// The values of a matrix and its adjoint on the host, without their type.
+trait HostEntries {
+    /// The adjoint.
+    fn places(&self) -> &dyn Places;
+
+    /// Multiplies the entries by the factors of their columns.
+    fn multiply_columns(&mut self, columns: &[i32], gains: &[f64]);
+
+    /// Sets the entries of the rows in question to 0.
+    fn clear_rows(&mut self, row_ptr: &[i64], in_question: &[bool]);
+
+    /// A copy of the values on the device; `None` for a pattern.
+    ///
+    /// # Errors
+    /// As [`Gpu::upload_numbers`](crate::backend::gpu::Gpu::upload_numbers).
+    fn upload(&self, site: &Site) -> Result<Option<DeviceMemory>>;
+}
+
+/// The stored places of a matrix, read from its adjoint, without their type.
+pub(super) trait Places {
+    /// Type of the values.
+    fn dtype(&self) -> DType;
+
+    /// Whether values are stored; else they are ones.
+    fn has_values(&self) -> bool;
+
+    /// Offsets and columns of the adjoint.
+    fn structure(&self) -> (&[i64], &[i32]);
+
+    /// Reads the next places, column by column, until `to` is full or there are no more. `at` is the column and the number
+    /// of entries before. Returns the number of places. Entries stored twice for one place are added, as products do.
+    fn read(&self, at: &mut (usize, usize), to: &mut [StoredPlace]) -> usize;
+
+    /// A copy of the values on the device; `None` for a pattern.
+    ///
+    /// # Errors
+    /// As [`Gpu::upload_numbers`](crate::backend::gpu::Gpu::upload_numbers).
+    fn upload(&self, site: &Site) -> Result<Option<DeviceMemory>>;
+}
+
+/// Row, column and value of a stored place.
+type StoredPlace = (usize, usize, Complex<f64>);
+
+/// Places that are read at a time, by one call of a trait object.
+const STRETCH: usize = 256;
+
+/// The places of `matrix` in turn.
+fn each_place(matrix: &dyn Places) -> impl Iterator<Item = StoredPlace> {
+    let mut stretch = [StoredPlace::default(); STRETCH];
+    let (mut at, mut count, mut next) = ((0, 0), 0, 0);
+    std::iter::from_fn(move || {
+        if next == count {
+            (count, next) = (matrix.read(&mut at, &mut stretch), 0);
+        }
+        let place = stretch[..count].get(next).copied();
+        next += usize::from(place.is_some());
+        place
+    })
+}
+
+/// A matrix on the host, and its adjoint.
+struct HostMatrix<T> {
+    values: Option<Vec<T>>,
+    turned: HostAdjoint<T>,
+}
+
+/// Copies the values to memory of the host, and forms the adjoint.
+fn read<T: Scalar>(site: &Site, csr: &Csr, row_ptr: &[i64], columns: &[i32]) -> Result<Box<dyn HostEntries>> {
+    let nnz = csr.nnz();
+    let values: Option<Vec<T>> = match &csr.parts().values {
+        None => None,
+        Some(memory) if memory.bytes() / size_of::<T>() < nnz => {
+            let bytes = memory.bytes();
+            return Err(Error::invalid("a", format!("{nnz} values of {} in {bytes} bytes", T::DTYPE.name())));
+        }
+        Some(Memory::Host(memory)) => Some(alloc::copied("values", &memory.as_slice::<T>()?[..nnz])?),
+        Some(Memory::Device(memory)) => {
+            let mut values = alloc::filled("values", nnz, T::default())?;
+            site.gpu.download_numbers(&site.stream, memory, &mut values)?;
+            Some(values)
+        }
+    };
+    let turned = transposed((csr.rows(), csr.cols()), row_ptr, columns, values.as_deref())?;
+    Ok(Box::new(HostMatrix { values, turned }))
+}
+
+impl<T: Scalar> HostEntries for HostMatrix<T> {
+    fn places(&self) -> &dyn Places {
+        &self.turned
+    }
+
+    fn multiply_columns(&mut self, columns: &[i32], gains: &[f64]) {
+        let (Some(values), Some(others)) = (&mut self.values, &mut self.turned.values) else { return };
+        for (value, column) in values.iter_mut().zip(columns) {
+            *value = gained(*value, gains[place(i64::from(*column))]);
+        }
+        for (ends, gain) in self.turned.starts.windows(2).zip(gains) {
+            others[place(ends[0])..place(ends[1])].iter_mut().for_each(|value| *value = gained(*value, *gain));
+        }
+    }
+
+    fn clear_rows(&mut self, row_ptr: &[i64], in_question: &[bool]) {
+        let (Some(values), Some(others)) = (&mut self.values, &mut self.turned.values) else { return };
+        for (ends, _) in row_ptr.windows(2).zip(in_question).filter(|(_, is_zero)| **is_zero) {
+            values[place(ends[0])..place(ends[1])].fill(T::default());
+        }
+        let of = |row: &i32| in_question[place(i64::from(*row))];
+        self.turned.across.iter().zip(others).filter(|(row, _)| of(row)).for_each(|(_, x)| *x = T::default());
+    }
+
+    fn upload(&self, site: &Site) -> Result<Option<DeviceMemory>> {
+        upload(site, self.values.as_deref())
+    }
+}
+
+fn upload<T: Scalar>(site: &Site, values: Option<&[T]>) -> Result<Option<DeviceMemory>> {
+    values.map(|v| site.gpu.upload_numbers(&site.stream, "values of a sparse matrix", v)).transpose()
 }
 
 /// The adjoint of a matrix on the host.
@@ -216,24 +316,43 @@ pub(super) fn transposed<T: Scalar>(
     Ok(HostAdjoint { starts, across, values: turned })
 }
 
-impl<T: Scalar> HostAdjoint<T> {
-    /// Row, column and value of each stored place, column by column. Entries stored twice for one place are added, as
-    /// products do.
-    fn places(&self) -> impl Iterator<Item = (usize, usize, Complex<f64>)> {
+impl<T: Scalar> Places for HostAdjoint<T> {
+    fn dtype(&self) -> DType {
+        T::DTYPE
+    }
+
+    fn has_values(&self) -> bool {
+        self.values.is_some()
+    }
+
+    fn structure(&self) -> (&[i64], &[i32]) {
+        (&self.starts, &self.across)
+    }
+
+    fn read(&self, (column, k): &mut (usize, usize), to: &mut [StoredPlace]) -> usize {
         let value = |k: usize| self.values.as_ref().map_or([1.0, 0.0], |v| [v[k].re(), -v[k].im()]);
-        self.starts.windows(2).enumerate().flat_map(move |(c, ends)| {
-            let (mut k, end) = (place(ends[0]), place(ends[1]));
-            std::iter::from_fn(move || {
-                let row = *self.across[..end].get(k)?;
-                let [mut re, mut im] = value(k);
-                k += 1;
-                while k < end && self.across[k] == row {
-                    let more = value(k);
-                    (re, im, k) = (re + more[0], im + more[1], k + 1);
-                }
-                Some((place(i64::from(row)), c, Complex::new(re, im)))
-            })
-        })
+        let mut count = 0;
+        while let Some(slot) = to.get_mut(count) {
+            let Some(end) = self.starts.get(*column + 1).map(|end| place(*end)) else { break };
+            if *k >= end {
+                *column += 1;
+                continue;
+            }
+            let row = self.across[*k];
+            let [mut re, mut im] = value(*k);
+            *k += 1;
+            while *k < end && self.across[*k] == row {
+                let more = value(*k);
+                (re, im, *k) = (re + more[0], im + more[1], *k + 1);
+            }
+            *slot = (place(i64::from(row)), *column, Complex::new(re, im));
+            count += 1;
+        }
+        count
+    }
+
+    fn upload(&self, site: &Site) -> Result<Option<DeviceMemory>> {
+        upload(site, self.values.as_deref())
     }
 }
 
@@ -299,11 +418,7 @@ pub(super) struct Survey {
 }
 
 /// Statistics of a matrix after the centring and scaling of `setting`.
-pub(super) fn survey<T: Scalar>(
-    (rows, columns): (usize, usize),
-    turned: &HostAdjoint<T>,
-    setting: &Setting,
-) -> Result<Survey> {
+pub(super) fn survey((rows, columns): (usize, usize), matrix: &dyn Places, setting: &Setting) -> Result<Survey> {
     if setting.scale && setting.center == Center::Rows {
         return Err(Error::NotSupported("scale: is set, centred columns are needed, rows are centred".into()));
     }
@@ -312,7 +427,7 @@ pub(super) fn survey<T: Scalar>(
     let line_of = |r: usize, c: usize| if by_rows { r } else { c };
     let mut sums = alloc::filled("sums of lines", lines, Line::default())?;
     let mut max_abs = 0.0f64;
-    for (r, c, value) in turned.places() {
+    for (r, c, value) in each_place(matrix) {
         if !is_finite(value) {
             return Err(not_finite::entry("a", (r, c), false, value));
         }
@@ -324,7 +439,7 @@ pub(super) fn survey<T: Scalar>(
         }
         line.stored += 1;
     }
-    let places = || turned.places().map(|(r, c, value)| (line_of(r, c), value));
+    let places = || each_place(matrix).map(|(r, c, value)| (line_of(r, c), value));
     find_means(&mut sums, length, places);
     let (centers, wants_means) = (setting.center != Center::None, setting.center != Center::None || setting.scale);
     // Sums of the squared distances from the mean and from 0, over the stored entries and the zeros.
@@ -352,7 +467,7 @@ pub(super) fn survey<T: Scalar>(
         let is_zero = match (centers, setting.scale) {
             (false, _) => false,
             (true, true) => of.gain == 0.0,
-            (true, false) => is_zero_line(size, *mean) && (!by_rows || turned.values.is_some()),
+            (true, false) => is_zero_line(size, *mean) && (!by_rows || matrix.has_values()),
         };
         let gain = if setting.scale { of.gain } else { 1.0 };
         if is_zero && by_rows {
@@ -383,12 +498,12 @@ pub(super) fn survey<T: Scalar>(
             None => factor,
         };
         let of = sums.iter().enumerate().map(|(line, sum)| (sum.mean, gain(line)));
-        found.correction = CorrectionError::largest(of, (by_rows, length), T::DTYPE.epsilon());
+        found.correction = CorrectionError::largest(of, (by_rows, length), matrix.dtype().epsilon());
     }
     let mut means = alloc::with_capacity("means", 2 * lines)?;
     if centers {
         means.extend(sums.iter().map(|line| line.mean.re));
-        if T::IS_COMPLEX {
+        if matrix.dtype().is_complex() {
             means.extend(sums.iter().map(|line| line.mean.im));
         }
     }

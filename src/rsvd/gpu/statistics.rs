@@ -2,11 +2,10 @@
 //!
 //! `state.rs` and `statistics.rs` import each other: the statistics are methods of the backend that holds them.
 
-use super::GpuOps;
 use super::conversion::PassWork;
 use super::feed::PassTraffic;
 use super::input::{DataLocation, Input};
-use super::state::Matrix;
+use super::state::{Devices, Matrix};
 use crate::backend::gpu::kernels::rsvd::RECORD;
 use crate::blocks::number::Number;
 use crate::error::{Error, Result};
@@ -14,7 +13,7 @@ use crate::matrix::not_finite;
 use crate::rsvd::data::Center;
 use crate::rsvd::ops::Prepared;
 use crate::rsvd::statistics::{Moments, Statistics, constants_of, scaling};
-use crate::scalar::{Complex, Scalar};
+use crate::scalar::Complex;
 
 /// Means and divisors of the columns, once they are known.
 #[derive(Clone, Default)]
@@ -29,7 +28,7 @@ pub(super) struct KnownColumns {
     lost: Option<usize>,
 }
 
-impl<T: Scalar> GpuOps<'_, T> {
+impl Devices<'_> {
     /// Runs the pass that finds the columns' means, if they are needed and not known.
     pub(super) fn gather_moments(&mut self) -> Result<()> {
         let is_dense = matches!(self.matrix, Matrix::Dense(_));
@@ -73,7 +72,7 @@ impl<T: Scalar> GpuOps<'_, T> {
                 lost = lost.or(scaling.is_lost.then_some(j));
             }
         }
-        if T::IS_COMPLEX {
+        if self.dtype.is_complex() {
             means.append(&mut imaginary);
         }
         for part in &mut self.parts {
@@ -87,7 +86,7 @@ impl<T: Scalar> GpuOps<'_, T> {
     /// Sets known means and divisors of the columns: see [`crate::rsvd::ops::RsvdOps::set_columns`].
     pub(super) fn know_columns(&mut self, means: &[f64], divisors: &[f64]) -> Result<Prepared> {
         let columns = self.columns;
-        if means.len() != columns * if T::IS_COMPLEX { 2 } else { 1 } || self.columns_known.is_some() {
+        if means.len() != columns * if self.dtype.is_complex() { 2 } else { 1 } || self.columns_known.is_some() {
             return Err(Error::Internal(format!("{} means of {columns} columns", means.len())));
         }
         let imaginary = |j: usize| means.get(columns + j).copied().unwrap_or(0.0);
@@ -162,11 +161,8 @@ impl<T: Scalar> GpuOps<'_, T> {
         not_finite::rows("a", first, count, self.transposed)
     }
 
-    /// Reads the clocks of the devices, and waits for their work.
-    ///
-    /// # Errors
-    /// Errors of work that was still running.
-    pub fn read_clocks(&mut self) -> Result<()> {
+    /// See [`GpuOps::read_clocks`](super::GpuOps::read_clocks).
+    pub(super) fn read_clocks(&mut self) -> Result<()> {
         for part in &mut self.parts {
             let (link, work) = part.feed.seconds()?;
             self.traffic.seconds_link += link;

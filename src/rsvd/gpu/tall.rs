@@ -8,21 +8,34 @@ use super::cut::{Span, spans};
 use super::site::{ScratchUse, Site, bytes};
 use crate::backend::gpu::{DeviceMemory, Staging, View};
 use crate::error::{Error, Result};
-use crate::scalar::Scalar;
+use crate::scalar::{DType, Scalar};
 use crate::shape::to_u64;
 
-/// A matrix with as many rows as the data.
+/// A matrix with as many rows as the data, of type T.
 pub struct Tall<T: Scalar> {
-    pub(super) pieces: Vec<Piece<T>>,
+    pub(super) matrix: TallMatrix,
+    element: PhantomData<T>,
+}
+
+impl<T: Scalar> Tall<T> {
+    /// `matrix`, which is of type T.
+    pub(super) fn new(matrix: TallMatrix) -> Self {
+        Self { matrix, element: PhantomData }
+    }
+}
+
+/// The same, of the type of the computation.
+pub(super) struct TallMatrix {
+    pub(super) pieces: Vec<Piece>,
     pub(super) width: usize,
 }
 
 /// A device's rows of a tall matrix.
-pub(super) struct Piece<T: Scalar> {
+pub(super) struct Piece {
+    dtype: DType,
     /// The device's rows in the whole.
     pub(super) share: Span,
     place: TallStorage,
-    element: PhantomData<T>,
 }
 
 enum TallStorage {
@@ -45,16 +58,24 @@ pub(super) enum Access {
     Update,
 }
 
-impl<T: Scalar> Piece<T> {
+impl Piece {
     /// A zeroed piece on the device, in chunks of `chunk` rows.
-    pub(super) fn on_device(site: &Site, what: &'static str, share: Span, width: usize, chunk: usize) -> Result<Self> {
-        let memory = site.gpu.allocate_on(&site.stream, what, bytes::<T>(share.rows, width)?)?;
-        Ok(Self { share, place: TallStorage::Device(memory, chunk.max(1)), element: PhantomData })
+    pub(super) fn on_device(
+        site: &Site,
+        dtype: DType,
+        what: &'static str,
+        share: Span,
+        width: usize,
+        chunk: usize,
+    ) -> Result<Self> {
+        let memory = site.gpu.allocate_on(&site.stream, what, bytes(dtype, share.rows, width)?)?;
+        Ok(Self { dtype, share, place: TallStorage::Device(memory, chunk.max(1)) })
     }
 
     /// A zeroed piece in host memory, with one panel for each of `blocks`.
     pub(super) fn on_host(
         site: &Site,
+        dtype: DType,
         what: &'static str,
         share: Span,
         width: usize,
@@ -62,10 +83,10 @@ impl<T: Scalar> Piece<T> {
     ) -> Result<Self> {
         let mut panels = Vec::new();
         for span in blocks {
-            let memory = Staging::new(&site.gpu, what, bytes::<T>(span.rows, width)?, site.context.host_budget())?;
+            let memory = Staging::new(&site.gpu, what, bytes(dtype, span.rows, width)?, site.context.host_budget())?;
             panels.push(Panel { span, memory: Mutex::new(memory) });
         }
-        Ok(Self { share, place: TallStorage::Host(panels), element: PhantomData })
+        Ok(Self { dtype, share, place: TallStorage::Host(panels) })
     }
 
     /// The packed columns, if the piece is on the device.
@@ -130,7 +151,8 @@ impl<T: Scalar> Piece<T> {
     ) -> Result<()> {
         let panels = match &self.place {
             TallStorage::Device(memory, _) => {
-                let view = View::packed(memory.whole(), self.share.rows, width).rows::<T>(span.first, span.rows)?;
+                let view =
+                    View::packed(memory.whole(), self.share.rows, width).rows_as(self.dtype, span.first, span.rows)?;
                 return work(site, view);
             }
             TallStorage::Host(panels) => panels,
@@ -138,7 +160,7 @@ impl<T: Scalar> Piece<T> {
         let panel = panels.iter().find(|p| p.span == span);
         let panel = panel.ok_or_else(|| Error::Internal(format!("{span:?} is no panel of a tall matrix")))?;
         let mut staging = panel.memory.lock().unwrap_or_else(PoisonError::into_inner);
-        let (before, later) = (bytes::<T>(span.rows, width)?, bytes::<T>(span.rows, after)?);
+        let (before, later) = (bytes(self.dtype, span.rows, width)?, bytes(self.dtype, span.rows, after)?);
         let mut memory = site.take(buffer, before.max(later))?;
         if access != Access::Write {
             staging.upload(&site.stream, 0, before, &mut memory, 0)?;

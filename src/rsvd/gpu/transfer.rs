@@ -1,21 +1,20 @@
 //! Copies from and to the caller's matrices, on the host or the device, in any order.
 
-use super::GpuOps;
 use super::cut::Span;
 use super::input::pack;
-use super::site::{CHUNK_BYTES, ScratchUse, Site};
-use super::tall::{Access, Tall};
+use super::site::{CHUNK_BYTES, ScratchUse, Site, bytes};
+use super::state::Devices;
+use super::tall::{Access, TallMatrix};
 use crate::alloc;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::backend::gpu::kernels::dense::place;
 use crate::backend::gpu::kernels::rsvd::{Copying, Strided, copy};
 use crate::backend::gpu::{DeviceMemory, Rows, View};
 use crate::backend::memory::Memory;
-use crate::dense::Algebra;
-use crate::dense::gpu::GpuMatrix;
+use crate::dense::gpu::DeviceMatrix;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
-use crate::scalar::Scalar;
+use crate::scalar::DType;
 
 /// Bytes up to which a copy to pageable memory by the driver is faster than the allocation of page-locked buffers.
 const FEW_BYTES: usize = 4 << 20;
@@ -30,7 +29,8 @@ struct CallerLayout {
 }
 
 /// Checks type and shape, and returns the layout.
-fn caller_layout<T: Scalar>(
+fn caller_layout(
+    dtype: DType,
     what: &str,
     matrix: &Matrix,
     (rows, columns): (usize, usize),
@@ -39,13 +39,13 @@ fn caller_layout<T: Scalar>(
 ) -> Result<CallerLayout> {
     let (m, n) = if adjoint { (columns, rows) } else { (rows, columns) };
     matrix.expect_size(what, m, n)?;
-    matrix.expect_dtype(what, T::DTYPE)?;
+    matrix.expect_dtype(what, dtype)?;
     let (row, column) = match matrix.dense(what)?.layout.strides() {
         &[a, b] => (a, b),
         _ => return Err(Error::Internal("a matrix without two strides".into())),
     };
     let (row, column) = if adjoint { (column, row) } else { (row, column) };
-    Ok(CallerLayout { row, column, conjugate: T::IS_COMPLEX && (adjoint != conjugate) })
+    Ok(CallerLayout { row, column, conjugate: dtype.is_complex() && (adjoint != conjugate) })
 }
 
 /// Groups of lines of a caller's matrix that are copied together: rows or columns, whichever are contiguous.
@@ -63,13 +63,13 @@ struct Group<'v> {
     column: usize,
 }
 
-fn group<'v, T: Scalar>(view: View<'v>, at: CallerLayout, first: usize, span: Span) -> Result<Group<'v>> {
-    let size = size_of::<T>();
+fn group(dtype: DType, view: View<'_>, at: CallerLayout, first: usize, span: Span) -> Result<Group<'_>> {
+    let size = dtype.size();
     let by_columns = at.row <= at.column;
     let (view, length, stride) = if by_columns {
-        (view.columns::<T>(span.first, span.rows)?, view.rows, at.column)
+        (view.columns_as(dtype, span.first, span.rows)?, view.rows, at.column)
     } else {
-        (view.rows::<T>(span.first, span.rows)?, view.cols, at.row)
+        (view.rows_as(dtype, span.first, span.rows)?, view.cols, at.row)
     };
     let begin = first * at.row + span.first * stride;
     let width = length * size;
@@ -83,8 +83,9 @@ fn group<'v, T: Scalar>(view: View<'v>, at: CallerLayout, first: usize, span: Sp
 }
 
 /// Writes a view to rows `first ..` of the caller's memory.
-fn store<T: Scalar>(
+fn store(
     site: &mut Site,
+    dtype: DType,
     view: View<'_>,
     memory: &mut Memory,
     at: CallerLayout,
@@ -94,7 +95,7 @@ fn store<T: Scalar>(
     if shape.0 == 0 || shape.1 == 0 {
         return Ok(());
     }
-    let size = size_of::<T>();
+    let size = dtype.size();
     let how = Copying { conjugate: at.conjugate, add: false };
     let memory = match memory {
         Memory::Device(memory) => {
@@ -102,7 +103,7 @@ fn store<T: Scalar>(
             let region = memory.region(offset, memory.bytes() - offset)?;
             let source = Strided { memory: view.memory, row: 1, column: view.ld };
             let to = Strided { memory: region, row: at.row, column: at.column };
-            return copy(T::DTYPE, &site.gpu, &site.stream, shape, source, to, how);
+            return copy(dtype, &site.gpu, &site.stream, shape, source, to, how);
         }
         Memory::Host(memory) => memory.as_mut_slice::<u8>()?,
     };
@@ -111,12 +112,12 @@ fn store<T: Scalar>(
     let context = site.context.clone();
     let (lines, length) = if at.row <= at.column { (shape.1, shape.0) } else { (shape.0, shape.1) };
     for span in groups(lines, length, size) {
-        let Group { view, rows, row, column } = group::<T>(view, at, first, span)?;
+        let Group { view, rows, row, column } = group(dtype, view, at, first, span)?;
         let bytes = rows.width * rows.count;
         let packed = site.take(ScratchUse::Exchange, bytes)?;
         let source = Strided { memory: view.memory, row: 1, column: view.ld };
         let to = Strided { memory: packed.whole(), row, column };
-        copy(T::DTYPE, &site.gpu, &site.stream, (view.rows, view.cols), source, to, how)?;
+        copy(dtype, &site.gpu, &site.stream, (view.rows, view.cols), source, to, how)?;
         if is_pinned || (rows.count == 1 && bytes <= FEW_BYTES) {
             for k in 0..rows.count {
                 let begin = rows.offset + k * rows.pitch;
@@ -139,14 +140,15 @@ fn store<T: Scalar>(
 }
 
 /// Writes a device's packed columns to the caller's contiguous columns, without rearranging them.
-fn store_columns<T: Scalar>(
+fn store_columns(
     site: &mut Site,
+    dtype: DType,
     columns: &DeviceMemory,
     (share, width): (Span, usize),
     memory: &mut [u8],
     at: CallerLayout,
 ) -> Result<()> {
-    let size = size_of::<T>();
+    let size = dtype.size();
     let length = share.rows * size;
     if length == 0 || width == 0 {
         return Ok(());
@@ -176,12 +178,12 @@ fn store_columns<T: Scalar>(
 }
 
 /// Reads rows `first ..` of the caller's memory into a view.
-fn fetch<T: Scalar>(site: &mut Site, memory: &Memory, at: CallerLayout, first: usize, view: View<'_>) -> Result<()> {
+fn fetch(site: &mut Site, dtype: DType, memory: &Memory, at: CallerLayout, first: usize, view: View<'_>) -> Result<()> {
     let shape = (view.rows, view.cols);
     if shape.0 == 0 || shape.1 == 0 {
         return Ok(());
     }
-    let size = size_of::<T>();
+    let size = dtype.size();
     let how = Copying { conjugate: at.conjugate, add: false };
     let memory = match memory {
         Memory::Device(memory) => {
@@ -189,7 +191,7 @@ fn fetch<T: Scalar>(site: &mut Site, memory: &Memory, at: CallerLayout, first: u
             let region = memory.region(offset, memory.bytes() - offset)?;
             let from = Strided { memory: region, row: at.row, column: at.column };
             let to = Strided { memory: view.memory, row: 1, column: view.ld };
-            return copy(T::DTYPE, &site.gpu, &site.stream, shape, from, to, how);
+            return copy(dtype, &site.gpu, &site.stream, shape, from, to, how);
         }
         Memory::Host(memory) => memory.as_slice::<u8>()?,
     };
@@ -197,7 +199,7 @@ fn fetch<T: Scalar>(site: &mut Site, memory: &Memory, at: CallerLayout, first: u
     let context = site.context.clone();
     let (lines, length) = if at.row <= at.column { (shape.1, shape.0) } else { (shape.0, shape.1) };
     for span in groups(lines, length, size) {
-        let Group { view, rows, row, column } = group::<T>(view, at, first, span)?;
+        let Group { view, rows, row, column } = group(dtype, view, at, first, span)?;
         let end = rows.offset + (rows.count - 1) * rows.pitch + rows.width;
         if end > memory.len() {
             return Err(beyond());
@@ -210,7 +212,7 @@ fn fetch<T: Scalar>(site: &mut Site, memory: &Memory, at: CallerLayout, first: u
         })?;
         let from = Strided { memory: packed.whole(), row, column };
         let to = Strided { memory: view.memory, row: 1, column: view.ld };
-        copy(T::DTYPE, &site.gpu, &site.stream, (view.rows, view.cols), from, to, how)?;
+        copy(dtype, &site.gpu, &site.stream, (view.rows, view.cols), from, to, how)?;
         site.put(ScratchUse::Exchange, packed);
     }
     site.put_ring(pieces);
@@ -257,30 +259,31 @@ fn unpack(part: &[u8], from: usize, rows: Rows, memory: &mut [u8]) -> Result<()>
     Ok(())
 }
 
-impl<T: Scalar> GpuOps<'_, T> {
+impl Devices<'_> {
     pub(super) fn read_matrix(
         &mut self,
         what: &'static str,
         source: &Matrix,
         adjoint: bool,
         conjugate: bool,
-    ) -> Result<GpuMatrix<T>> {
+    ) -> Result<DeviceMatrix> {
         let (rows, columns) = if adjoint { (source.cols(), source.rows()) } else { (source.rows(), source.cols()) };
-        let at = caller_layout::<T>(what, source, (rows, columns), adjoint, conjugate)?;
-        let m = self.site().algebra.uninitialised::<T>(what, rows, columns)?;
-        fetch::<T>(self.site(), source.dense(what)?.memory, at, 0, m.view())?;
+        let at = caller_layout(self.dtype, what, source, (rows, columns), adjoint, conjugate)?;
+        let dtype = self.dtype;
+        let m = self.site().algebra.uninitialised_as(dtype, what, rows, columns)?;
+        fetch(self.site(), dtype, source.dense(what)?.memory, at, 0, m.view())?;
         Ok(m)
     }
 
     pub(super) fn write_matrix(
         &mut self,
-        m: &GpuMatrix<T>,
+        m: &DeviceMatrix,
         target: &mut Matrix,
         adjoint: bool,
         conjugate: bool,
     ) -> Result<()> {
-        let at = caller_layout::<T>("result", target, m.shape(), adjoint, conjugate)?;
-        store::<T>(self.site(), m.view(), target.dense_mut("result")?.memory, at, 0)
+        let at = caller_layout(self.dtype, "result", target, m.shape(), adjoint, conjugate)?;
+        store(self.site(), m.dtype(), m.view(), target.dense_mut("result")?.memory, at, 0)
     }
 
     pub(super) fn read_tall(
@@ -289,11 +292,11 @@ impl<T: Scalar> GpuOps<'_, T> {
         source: &Matrix,
         adjoint: bool,
         conjugate: bool,
-    ) -> Result<Tall<T>> {
+    ) -> Result<TallMatrix> {
         let width = if adjoint { source.rows() } else { source.cols() };
-        let at = caller_layout::<T>(what, source, (self.rows, width), adjoint, conjugate)?;
+        let at = caller_layout(self.dtype, what, source, (self.rows, width), adjoint, conjugate)?;
         let tall = self.make_tall(what, width)?;
-        let memory = source.dense(what)?.memory;
+        let (dtype, memory) = (self.dtype, source.dense(what)?.memory);
         let mut moved = 0;
         for (k, piece) in tall.pieces.iter().enumerate() {
             for span in piece.chunks() {
@@ -302,18 +305,18 @@ impl<T: Scalar> GpuOps<'_, T> {
                 let carried = match memory {
                     Memory::Device(_) if k > 0 => {
                         let site = self.site();
-                        let m = site.algebra.uninitialised::<T>(what, span.rows, width)?;
-                        fetch::<T>(site, memory, at, first, m.view())?;
-                        Some(numbers(site, m.view())?)
+                        let m = site.algebra.uninitialised_as(dtype, what, span.rows, width)?;
+                        fetch(site, dtype, memory, at, first, m.view())?;
+                        Some(numbers(site, dtype, m.view())?)
                     }
                     _ => None,
                 };
                 let (site, buffer) = (&mut self.parts[k].site, (ScratchUse::Panel, Access::Write));
                 piece.with(site, buffer, span, (width, width), &mut moved, |site, view| match &carried {
-                    None => fetch::<T>(site, memory, at, first, view),
+                    None => fetch(site, dtype, memory, at, first, view),
                     Some(numbers) => {
-                        let m: GpuMatrix<T> = site.algebra.upload(what, span.rows, width, numbers, span.rows)?;
-                        place(T::DTYPE, &site.gpu, &site.stream, m.view(), view, false, false)
+                        let m = uploaded(site, dtype, what, (span.rows, width), numbers)?;
+                        place(dtype, &site.gpu, &site.stream, m.view(), view, false, false)
                     }
                 })?;
             }
@@ -324,19 +327,20 @@ impl<T: Scalar> GpuOps<'_, T> {
 
     pub(super) fn write_tall(
         &mut self,
-        p: &Tall<T>,
+        p: &TallMatrix,
         target: &mut Matrix,
         adjoint: bool,
         conjugate: bool,
     ) -> Result<()> {
-        let at = caller_layout::<T>("result", target, (self.rows, p.width), adjoint, conjugate)?;
+        let at = caller_layout(self.dtype, "result", target, (self.rows, p.width), adjoint, conjugate)?;
         let memory = target.dense_mut("result")?.memory;
-        let (width, mut moved) = (p.width, 0);
+        let (dtype, width, mut moved) = (self.dtype, p.width, 0);
         for (k, piece) in p.pieces.iter().enumerate() {
             if let (Memory::Host(memory), Some(columns), (1, false)) =
                 (&mut *memory, piece.device(), (at.row, at.conjugate))
             {
-                store_columns::<T>(&mut self.parts[k].site, columns, (piece.share, width), memory.as_mut_slice()?, at)?;
+                let memory = memory.as_mut_slice()?;
+                store_columns(&mut self.parts[k].site, dtype, columns, (piece.share, width), memory, at)?;
                 continue;
             }
             for span in piece.chunks() {
@@ -345,15 +349,15 @@ impl<T: Scalar> GpuOps<'_, T> {
                 let (site, buffer) = (&mut self.parts[k].site, (ScratchUse::Panel, Access::Read));
                 piece.with(site, buffer, span, (width, width), &mut moved, |site, view| {
                     if k > 0 && matches!(memory, Memory::Device(_)) {
-                        carried = Some(numbers::<T>(site, view)?);
+                        carried = Some(numbers(site, dtype, view)?);
                         return Ok(());
                     }
-                    store::<T>(site, view, memory, at, first)
+                    store(site, dtype, view, memory, at, first)
                 })?;
                 if let Some(numbers) = carried {
                     let site = self.site();
-                    let m: GpuMatrix<T> = site.algebra.upload("result", span.rows, width, &numbers, span.rows)?;
-                    store::<T>(site, m.view(), memory, at, first)?;
+                    let m = uploaded(site, dtype, "result", (span.rows, width), &numbers)?;
+                    store(site, dtype, m.view(), memory, at, first)?;
                 }
             }
         }
@@ -363,12 +367,25 @@ impl<T: Scalar> GpuOps<'_, T> {
 }
 
 /// Copies the elements of a view to the host, packed.
-fn numbers<T: Scalar>(site: &mut Site, view: View<'_>) -> Result<Vec<T>> {
-    let packed = site.algebra.uninitialised::<T>("matrix between devices", view.rows, view.cols)?;
-    place(T::DTYPE, &site.gpu, &site.stream, view, packed.view(), false, false)?;
-    let mut numbers = alloc::filled("matrix between devices", view.rows * view.cols, T::default())?;
-    site.algebra.download(&packed, &mut numbers, view.rows)?;
+fn numbers(site: &Site, dtype: DType, view: View<'_>) -> Result<Vec<u8>> {
+    let packed = site.algebra.uninitialised_as(dtype, "matrix between devices", view.rows, view.cols)?;
+    place(dtype, &site.gpu, &site.stream, view, packed.view(), false, false)?;
+    let mut numbers = alloc::filled("matrix between devices", bytes(dtype, view.rows, view.cols)?, 0u8)?;
+    site.gpu.load_numbers(&site.stream, packed.memory(), 0, &mut numbers)?;
     Ok(numbers)
+}
+
+/// A matrix on the device of packed elements on the host.
+fn uploaded(
+    site: &Site,
+    dtype: DType,
+    what: &'static str,
+    (rows, columns): (usize, usize),
+    numbers: &[u8],
+) -> Result<DeviceMatrix> {
+    let mut m = site.algebra.uninitialised_as(dtype, what, rows, columns)?;
+    site.gpu.store_numbers(&site.stream, numbers, m.memory_mut(), 0)?;
+    Ok(m)
 }
 
 #[cfg(test)]

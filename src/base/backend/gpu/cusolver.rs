@@ -16,7 +16,7 @@ use super::stream::GpuStream;
 use super::view::View;
 use crate::backend::foreign::Calls;
 use crate::error::{Error, Result};
-use crate::scalar::{DType, Element, Scalar};
+use crate::scalar::{DType, Scalar};
 
 /// handle, m, n, A, lda, length
 type QrSize = unsafe extern "C-unwind" fn(Handle, c_int, c_int, u64, c_int, *mut c_int) -> i32;
@@ -132,20 +132,20 @@ impl Solver {
     /// [`Error::Internal`] for another type than F64 and CF64, a matrix that is not square, and memory that is too
     /// short; [`Error::InvalidArgument`] for memory that is not aligned to its elements; [`Error::NotSupported`] for
     /// sizes that the library does not take; [`Error::OutOfDeviceMemory`]; [`Error::Cuda`].
-    pub fn cholesky<W: Scalar>(&self, a: View<'_>, work: &mut Work, info: Region<'_>) -> Result<()> {
+    pub fn cholesky(&self, dtype: DType, a: View<'_>, work: &mut Work, info: Region<'_>) -> Result<()> {
         let f = self.functions;
-        let (sizes, run) = match W::DTYPE {
+        let (sizes, run) = match dtype {
             DType::F64 => (f.cusolverDnDpotrf_bufferSize, f.cusolverDnDpotrf),
             DType::CF64 => (f.cusolverDnZpotrf_bufferSize, f.cusolverDnZpotrf),
             other => return Err(unknown(other)),
         };
-        let (n, ld, at) = (int("order", a.rows)?, int("ld", a.ld.max(1))?, square::<W>(&a)?);
+        let (n, ld, at) = (int("order", a.rows)?, int("ld", a.ld.max(1))?, square(dtype, &a)?);
         library_fault("cusolverDnXpotrf")?;
         let _entered = self.device.enter()?;
         let mut length = 0;
         // SAFETY: writes one integer.
         self.run("cusolverDnXpotrf_bufferSize", || unsafe { sizes(self.handle, UPPER, n, at, ld, &mut length) })?;
-        let workspace = self.workspace::<W>(work, length)?;
+        let workspace = self.workspace(dtype, work, length)?;
         let info = info.array("info", 1, 4)?;
         // SAFETY: the matrix lies inside its memory, the workspace has the length that was asked for.
         self.run("cusolverDnXpotrf", || unsafe { run(self.handle, UPPER, n, at, ld, workspace, length, info) })
@@ -173,9 +173,18 @@ impl Solver {
     ///
     /// # Errors
     /// As [`Solver::qr_in`]; [`Error::OutOfDeviceMemory`].
+    #[inline]
     pub fn qr<W: Scalar>(&self, a: View<'_>, tau: Region<'_>, work: &mut Work, info: Region<'_>) -> Result<()> {
-        let bytes = self.qr_bytes::<W>(a.rows, a.cols)?;
-        self.qr_in::<W>(a, tau, work.at_least(&self.gpu, &self.stream, bytes)?, info)
+        self.qr_as(W::DTYPE, a, tau, work, info)
+    }
+
+    /// [`Solver::qr`] for a matrix of type `dtype`.
+    ///
+    /// # Errors
+    /// As [`Solver::qr`].
+    pub fn qr_as(&self, dtype: DType, a: View<'_>, tau: Region<'_>, work: &mut Work, info: Region<'_>) -> Result<()> {
+        let bytes = self.qr_bytes_as(dtype, a.rows, a.cols)?;
+        self.qr_in_as(dtype, a, tau, work.at_least(&self.gpu, &self.stream, bytes)?, info)
     }
 
     /// Bytes of workspace for [`Solver::qr_in`].
@@ -183,14 +192,19 @@ impl Solver {
     /// # Errors
     /// [`Error::Internal`] for another type than F64 and CF64; [`Error::NotSupported`] for sizes that the library does
     /// not take; [`Error::Cuda`].
+    #[inline]
     pub fn qr_bytes<W: Scalar>(&self, rows: usize, cols: usize) -> Result<usize> {
-        let (sizes, _) = self.qr_functions(W::DTYPE)?;
+        self.qr_bytes_as(W::DTYPE, rows, cols)
+    }
+
+    fn qr_bytes_as(&self, dtype: DType, rows: usize, cols: usize) -> Result<usize> {
+        let (sizes, _) = self.qr_functions(dtype)?;
         let (m, n, ld) = (int("rows", rows)?, int("columns", cols)?, int("ld", rows.max(1))?);
         let _entered = self.device.enter()?;
         let mut length = 0;
         // SAFETY: writes one integer; of the matrix its shape alone counts.
         self.run("cusolverDnXgeqrf_bufferSize", || unsafe { sizes(self.handle, m, n, 0, ld, &mut length) })?;
-        Ok(usize::try_from(length).unwrap_or(0).max(1).saturating_mul(size_of::<W>()))
+        Ok(usize::try_from(length).unwrap_or(0).max(1).saturating_mul(dtype.size()))
     }
 
     /// [`Solver::qr`] in a workspace of the caller, of [`Solver::qr_bytes`] bytes.
@@ -198,6 +212,7 @@ impl Solver {
     /// # Errors
     /// As [`Solver::qr_bytes`]; [`Error::Internal`] for memory that is too short; [`Error::InvalidArgument`] for memory
     /// that is not aligned to its elements.
+    #[inline]
     pub fn qr_in<W: Scalar>(
         &self,
         a: View<'_>,
@@ -205,11 +220,22 @@ impl Solver {
         workspace: Region<'_>,
         info: Region<'_>,
     ) -> Result<()> {
-        let (_, run) = self.qr_functions(W::DTYPE)?;
+        self.qr_in_as(W::DTYPE, a, tau, workspace, info)
+    }
+
+    fn qr_in_as(
+        &self,
+        dtype: DType,
+        a: View<'_>,
+        tau: Region<'_>,
+        workspace: Region<'_>,
+        info: Region<'_>,
+    ) -> Result<()> {
+        let (_, run) = self.qr_functions(dtype)?;
         let (m, n, ld) = (int("rows", a.rows)?, int("columns", a.cols)?, int("ld", a.ld.max(1))?);
-        let (at, tau) = (a.address::<W>("a")?, tau.array("tau", a.cols.min(a.rows), size_of::<W>())?);
-        let needed = self.qr_bytes::<W>(a.rows, a.cols)? / size_of::<W>();
-        let (length, workspace) = (int("workspace", needed)?, workspace.array("workspace", needed, size_of::<W>())?);
+        let (at, tau) = (a.address_of(dtype, "a")?, tau.array("tau", a.cols.min(a.rows), dtype.size())?);
+        let needed = self.qr_bytes_as(dtype, a.rows, a.cols)? / dtype.size();
+        let (length, workspace) = (int("workspace", needed)?, workspace.array("workspace", needed, dtype.size())?);
         library_fault("cusolverDnXgeqrf")?;
         let _entered = self.device.enter()?;
         let info = info.array("info", 1, 4)?;
@@ -230,21 +256,28 @@ impl Solver {
     ///
     /// # Errors
     /// As [`Solver::qr`].
-    pub fn orthogonal<W: Scalar>(&self, a: View<'_>, tau: Region<'_>, work: &mut Work, info: Region<'_>) -> Result<()> {
+    pub fn orthogonal(
+        &self,
+        dtype: DType,
+        a: View<'_>,
+        tau: Region<'_>,
+        work: &mut Work,
+        info: Region<'_>,
+    ) -> Result<()> {
         let f = self.functions;
-        let (sizes, run) = match W::DTYPE {
+        let (sizes, run) = match dtype {
             DType::F64 => (f.cusolverDnDorgqr_bufferSize, f.cusolverDnDorgqr),
             DType::CF64 => (f.cusolverDnZungqr_bufferSize, f.cusolverDnZungqr),
             other => return Err(unknown(other)),
         };
         let (m, n, ld) = (int("rows", a.rows)?, int("columns", a.cols)?, int("ld", a.ld.max(1))?);
-        let (at, tau) = (a.address::<W>("a")?, tau.array("tau", a.cols.min(a.rows), size_of::<W>())?);
+        let (at, tau) = (a.address_of(dtype, "a")?, tau.array("tau", a.cols.min(a.rows), dtype.size())?);
         library_fault("cusolverDnXorgqr")?;
         let _entered = self.device.enter()?;
         let mut length = 0;
         // SAFETY: writes one integer.
         self.run("cusolverDnXorgqr_bufferSize", || unsafe { sizes(self.handle, m, n, n, at, ld, tau, &mut length) })?;
-        let workspace = self.workspace::<W>(work, length)?;
+        let workspace = self.workspace(dtype, work, length)?;
         let info = info.array("info", 1, 4)?;
         // SAFETY: as in `cholesky`.
         self.run("cusolverDnXorgqr", || unsafe { run(self.handle, m, n, n, at, ld, tau, workspace, length, info) })
@@ -255,14 +288,21 @@ impl Solver {
     ///
     /// # Errors
     /// As [`Solver::cholesky`].
-    pub fn eigen<W: Scalar>(&self, a: View<'_>, values: Region<'_>, work: &mut Work, info: Region<'_>) -> Result<()> {
+    pub fn eigen(
+        &self,
+        dtype: DType,
+        a: View<'_>,
+        values: Region<'_>,
+        work: &mut Work,
+        info: Region<'_>,
+    ) -> Result<()> {
         let f = self.functions;
-        let (sizes, run) = match W::DTYPE {
+        let (sizes, run) = match dtype {
             DType::F64 => (f.cusolverDnDsyevd_bufferSize, f.cusolverDnDsyevd),
             DType::CF64 => (f.cusolverDnZheevd_bufferSize, f.cusolverDnZheevd),
             other => return Err(unknown(other)),
         };
-        let (n, ld, at) = (int("order", a.rows)?, int("ld", a.ld.max(1))?, square::<W>(&a)?);
+        let (n, ld, at) = (int("order", a.rows)?, int("ld", a.ld.max(1))?, square(dtype, &a)?);
         let values = values.array("values", a.rows, 8)?;
         library_fault("cusolverDnXsyevd")?;
         let _entered = self.device.enter()?;
@@ -271,7 +311,7 @@ impl Solver {
         self.run("cusolverDnXsyevd_bufferSize", || unsafe {
             sizes(self.handle, VECTORS, LOWER, n, at, ld, values, &mut length)
         })?;
-        let workspace = self.workspace::<W>(work, length)?;
+        let workspace = self.workspace(dtype, work, length)?;
         let info = info.array("info", 1, 4)?;
         // SAFETY: as in `cholesky`.
         self.run("cusolverDnXsyevd", || unsafe {
@@ -290,10 +330,10 @@ impl Solver {
     }
 
     /// Address of a workspace of `length` elements.
-    fn workspace<E: Element>(&self, work: &mut Work, length: c_int) -> Result<u64> {
+    fn workspace(&self, dtype: DType, work: &mut Work, length: c_int) -> Result<u64> {
         let length = usize::try_from(length).unwrap_or(0).max(1);
-        let bytes = length.saturating_mul(size_of::<E>());
-        work.at_least(&self.gpu, &self.stream, bytes)?.array("workspace", length, size_of::<E>())
+        let bytes = length.saturating_mul(dtype.size());
+        work.at_least(&self.gpu, &self.stream, bytes)?.array("workspace", length, dtype.size())
     }
 }
 
@@ -310,11 +350,11 @@ impl Drop for Solver {
     }
 }
 
-fn square<T: Element>(a: &View<'_>) -> Result<u64> {
+fn square(dtype: DType, a: &View<'_>) -> Result<u64> {
     if a.rows != a.cols {
         return Err(Error::Internal(format!("{} x {} elements are not square", a.rows, a.cols)));
     }
-    a.address::<T>("a")
+    a.address_of(dtype, "a")
 }
 
 fn unknown(dtype: DType) -> Error {

@@ -58,10 +58,15 @@ impl<'a> View<'a> {
     /// # Errors
     /// [`Error::Internal`] for a part outside of the matrix, and for a matrix that its memory does not hold.
     pub fn part<T: Element>(&self, from: (usize, usize), size: (usize, usize)) -> Result<Self> {
-        self.part_of(T::DTYPE.size(), from, size)
+        self.part_as(T::DTYPE, from, size)
     }
 
-    fn part_of(&self, size: usize, (row, column): (usize, usize), (rows, cols): (usize, usize)) -> Result<Self> {
+    /// [`View::part`] for elements of type `dtype`.
+    ///
+    /// # Errors
+    /// As [`View::part`].
+    pub fn part_as(&self, dtype: DType, (row, column): (usize, usize), (rows, cols): (usize, usize)) -> Result<Self> {
+        let size = dtype.size();
         let inside = row.checked_add(rows).is_some_and(|r| r <= self.rows)
             && column.checked_add(cols).is_some_and(|c| c <= self.cols);
         if !inside {
@@ -87,6 +92,14 @@ impl<'a> View<'a> {
         self.part::<T>((0, from), (self.rows, count))
     }
 
+    /// [`View::columns`] for elements of type `dtype`.
+    ///
+    /// # Errors
+    /// As [`View::part`].
+    pub fn columns_as(&self, dtype: DType, from: usize, count: usize) -> Result<Self> {
+        self.part_as(dtype, (0, from), (self.rows, count))
+    }
+
     /// Rows `from .. from + count`.
     ///
     /// # Errors
@@ -95,13 +108,21 @@ impl<'a> View<'a> {
         self.part::<T>((from, 0), (count, self.cols))
     }
 
+    /// [`View::rows`] for elements of type `dtype`.
+    ///
+    /// # Errors
+    /// As [`View::part`].
+    pub fn rows_as(&self, dtype: DType, from: usize, count: usize) -> Result<Self> {
+        self.part_as(dtype, (from, 0), (count, self.cols))
+    }
+
     /// The address of the first of `count` matrices, `stride` elements from one to the next, if the memory holds them all.
-    pub(super) fn address_of_all<T: Element>(&self, what: &str, stride: usize, count: usize) -> Result<u64> {
+    pub(super) fn address_of_all(&self, dtype: DType, what: &str, stride: usize, count: usize) -> Result<u64> {
         let before = count.saturating_sub(1).checked_mul(stride);
         let elements = self.elements()?;
         let reach = before.and_then(|before| before.checked_add(elements));
         let reach = reach.ok_or_else(|| Error::Internal(format!("{count} matrices, {stride} elements each")))?;
-        self.memory.array(what, reach, size_of::<T>())
+        self.memory.array(what, reach, dtype.size())
     }
 
     /// The address, if the memory holds the matrix with elements of type `T`, aligned to their size.

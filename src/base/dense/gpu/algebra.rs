@@ -7,14 +7,14 @@ use super::super::cpu::matrix::CpuMatrix;
 use super::super::sketch::{Distribution, Sketch};
 use super::super::{Algebra, Op, Step, Svd};
 use super::factor;
-use super::matrix::GpuMatrix;
+use super::matrix::{DeviceMatrix, GpuMatrix};
 use crate::alloc;
 use crate::backend::gpu::kernels::{constants, dense};
 use crate::backend::gpu::{Blas, DeviceMemory, Gpu, GpuStream, Rows, Solver, Transpose, View, Work};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::instances::compiled_here;
-use crate::scalar::Scalar;
+use crate::scalar::{DType, Scalar};
 
 /// Bytes that plans add for factorizations and kernels on a GPU. cuSOLVER tells the size of its workspace only once it is
 /// loaded; of small matrices it is 6 MiB.
@@ -100,29 +100,39 @@ impl GpuAlgebra {
         &mut self.host
     }
 
-    /// A matrix with undefined contents, which must be written before it is read.
+    /// A matrix of type T with undefined contents, which must be written before it is read.
     ///
     /// # Errors
-    /// As [`GpuMatrix::uninitialised`].
+    /// As [`DeviceMatrix::uninitialised`].
+    #[inline]
     pub fn uninitialised<T: Scalar>(&self, what: &'static str, rows: usize, cols: usize) -> Result<GpuMatrix<T>> {
-        GpuMatrix::uninitialised(&self.gpu, &self.stream, what, rows, cols)
+        GpuMatrix::new(self.uninitialised_as(T::DTYPE, what, rows, cols)?)
     }
 
-    /// A copy of `like` in the type `S`.
+    /// [`GpuAlgebra::uninitialised`] of type `dtype`.
+    ///
+    /// # Errors
+    /// As [`DeviceMatrix::uninitialised`].
+    pub fn uninitialised_as(&self, dtype: DType, what: &'static str, rows: usize, cols: usize) -> Result<DeviceMatrix> {
+        DeviceMatrix::uninitialised(&self.gpu, &self.stream, what, dtype, (rows, cols))
+    }
+
+    /// A copy of `like`, whose elements are of type `from`, in the type `to`.
     ///
     /// # Errors
     /// As [`GpuAlgebra::uninitialised`]; errors of the device.
-    pub fn converted<T: Scalar, S: Scalar>(
+    pub fn converted(
         &self,
         what: &'static str,
+        (from, to): (DType, DType),
         like: View<'_>,
         reverse: bool,
-    ) -> Result<GpuMatrix<S>> {
-        let copy = self.uninitialised::<S>(what, like.rows, like.cols)?;
-        if T::DTYPE == S::DTYPE && !reverse {
-            dense::place(S::DTYPE, &self.gpu, &self.stream, like, copy.view(), false, false)?;
+    ) -> Result<DeviceMatrix> {
+        let copy = self.uninitialised_as(to, what, like.rows, like.cols)?;
+        if from == to && !reverse {
+            dense::place(to, &self.gpu, &self.stream, like, copy.view(), false, false)?;
         } else {
-            dense::convert(T::DTYPE, S::DTYPE, &self.gpu, &self.stream, like, copy.view(), reverse)?;
+            dense::convert(from, to, &self.gpu, &self.stream, like, copy.view(), reverse)?;
         }
         Ok(copy)
     }
@@ -134,88 +144,62 @@ impl GpuAlgebra {
         Ok(numbers)
     }
 
-    compiled_here! {
-        /// Sums of the squares of the columns of `m`.
-        ///
-        /// # Errors
-        /// Out of memory; errors of the device.
-        pub fn column_sums<T: Scalar>(
-            &self: GpuAlgebra,
-            m: View<'_>,
-            factor: f64,
-        ) -> Result<Vec<f64>> = GpuAlgebra::column_sums_of;
-    }
-
-    fn column_sums_of<T: Scalar>(&self, m: View<'_>, factor: f64) -> Result<Vec<f64>> {
+    /// Sums of the squares of the columns of `m`, of type `dtype`.
+    ///
+    /// # Errors
+    /// Out of memory; errors of the device.
+    pub fn column_sums(&self, dtype: DType, m: View<'_>, factor: f64) -> Result<Vec<f64>> {
         let output = self.gpu.allocate_uninitialised_on(&self.stream, "norms of columns", m.cols * 8)?;
-        dense::columns(T::DTYPE, &self.gpu, &self.stream, dense::Reduction::Sums { factor }, m, output.whole())?;
+        dense::columns(dtype, &self.gpu, &self.stream, dense::Reduction::Sums { factor }, m, output.whole())?;
         self.numbers(&output, m.cols)
     }
 
-    compiled_here! {
-        /// Real and imaginary part of the first entry of largest modulus of each column of `m`.
-        ///
-        /// # Errors
-        /// Out of memory; errors of the device.
-        pub fn peaks<T: Scalar>(&self: GpuAlgebra, m: View<'_>) -> Result<Vec<(f64, f64)>> = GpuAlgebra::peaks_of;
-    }
-
-    fn peaks_of<T: Scalar>(&self, m: View<'_>) -> Result<Vec<(f64, f64)>> {
+    /// Real and imaginary part of the first entry of largest modulus of each column of `m`, of type `dtype`.
+    ///
+    /// # Errors
+    /// Out of memory; errors of the device.
+    pub fn peaks(&self, dtype: DType, m: View<'_>) -> Result<Vec<(f64, f64)>> {
         let output = self.gpu.allocate_uninitialised_on(&self.stream, "peaks of columns", m.cols * 16)?;
-        dense::columns(T::DTYPE, &self.gpu, &self.stream, dense::Reduction::Peaks, m, output.whole())?;
+        dense::columns(dtype, &self.gpu, &self.stream, dense::Reduction::Peaks, m, output.whole())?;
         let numbers = self.numbers(&output, 2 * m.cols)?;
         let mut peaks = alloc::with_capacity("peaks of columns", m.cols)?;
         peaks.extend(numbers.chunks_exact(2).map(|p| (p[0], p[1])));
         Ok(peaks)
     }
 
-    compiled_here! {
-        /// Euclidean norms of the columns of `m`, without overflow or underflow of intermediate results.
-        ///
-        /// # Errors
-        /// Out of memory; errors of the device.
-        pub fn norms<T: Scalar>(&self: GpuAlgebra, m: View<'_>) -> Result<Vec<f64>> = GpuAlgebra::norms_of;
-    }
-
-    fn norms_of<T: Scalar>(&self, m: View<'_>) -> Result<Vec<f64>> {
-        let mut norms = self.column_sums::<T>(m, 1.0)?;
+    /// Euclidean norms of the columns of `m`, of type `dtype`, without overflow or underflow of intermediate results.
+    ///
+    /// # Errors
+    /// Out of memory; errors of the device.
+    pub fn norms(&self, dtype: DType, m: View<'_>) -> Result<Vec<f64>> {
+        let mut norms = self.column_sums(dtype, m, 1.0)?;
         for (j, norm) in norms.iter_mut().enumerate() {
             if *norm > 1e-280 && *norm < 1e280 {
                 *norm = norm.sqrt();
                 continue;
             }
             // The parts of a complex column are viewed as a real column of twice the length.
-            let column = m.columns::<T>(j, 1)?;
-            let parts = if T::IS_COMPLEX { 2 } else { 1 };
+            let column = m.columns_as(dtype, j, 1)?;
+            let parts = if dtype.is_complex() { 2 } else { 1 };
             let column = View { rows: column.rows * parts, ld: column.ld * parts, ..column };
-            let largest = self.peaks::<T::Part>(column)?.first().map_or(0.0, |p| p.0.abs());
+            let largest = self.peaks(dtype.part(), column)?.first().map_or(0.0, |p| p.0.abs());
             if largest == 0.0 || !largest.is_finite() {
                 // A NaN is not found as a peak, but it makes the sum NaN.
                 *norm = if norm.is_nan() { f64::NAN } else { largest };
                 continue;
             }
             let factor = 2.0f64.powi(-(largest.log2().floor() as i32).clamp(-1000, 1000));
-            let sum = self.column_sums::<T::Part>(column, factor)?.first().copied().unwrap_or(0.0);
+            let sum = self.column_sums(dtype.part(), column, factor)?.first().copied().unwrap_or(0.0);
             *norm = sum.sqrt() / factor;
         }
         Ok(norms)
     }
 
-    compiled_here! {
-        /// Random numbers for a view whose first entry is entry (`first_row`, `first_column`) of the sketch.
-        ///
-        /// # Errors
-        /// Errors of the device.
-        pub fn draw<T: Scalar>(
-            &self: GpuAlgebra,
-            m: View<'_>,
-            sketch: &Sketch,
-            first_row: u64,
-            first_column: u32,
-        ) -> Result<()> = GpuAlgebra::draw_of;
-    }
-
-    fn draw_of<T: Scalar>(&self, m: View<'_>, sketch: &Sketch, first_row: u64, first_column: u32) -> Result<()> {
+    /// Random numbers for a view of type `dtype` whose first entry is entry (`first_row`, `first_column`) of the sketch.
+    ///
+    /// # Errors
+    /// Errors of the device.
+    pub fn draw(&self, dtype: DType, m: View<'_>, sketch: &Sketch, first_row: u64, first_column: u32) -> Result<()> {
         let distribution = match sketch.distribution {
             Distribution::Gaussian => constants::DENSE_GAUSSIAN,
             Distribution::Uniform => constants::DENSE_UNIFORM,
@@ -223,19 +207,66 @@ impl GpuAlgebra {
             Distribution::SparseSign => constants::DENSE_SPARSE_SIGN,
         };
         let draw = dense::Draw { distribution, seed: sketch.seed, stream: sketch.stream, first_row, first_column };
-        dense::fill(T::DTYPE, &self.gpu, &self.stream, m, draw)
+        dense::fill(dtype, &self.gpu, &self.stream, m, draw)
+    }
+
+    /// Copies `count` columns of `source` from column `from` on to those of `target` from column `to` on.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for columns that are not there, of different lengths or types; errors of the device.
+    pub fn copy_between(
+        &self,
+        source: &DeviceMatrix,
+        from: usize,
+        count: usize,
+        target: &mut DeviceMatrix,
+        to: usize,
+    ) -> Result<()> {
+        let (rows, cols) = source.shape();
+        let end = |first: usize| first.checked_add(count);
+        let fits = rows == target.rows() && source.dtype() == target.dtype();
+        if !fits || end(from).is_none_or(|e| e > cols) || end(to).is_none_or(|e| e > target.cols()) {
+            return Err(mismatch("a copy of columns", &[(rows, cols), target.shape(), (from, to), (count, count)]));
+        }
+        let column = rows * source.dtype().size();
+        let rows = Rows { offset: from * column, pitch: column * count, width: column * count, count: 1 };
+        self.gpu.copy_rows(&self.stream, source.memory(), rows, target.memory_mut(), to * column)
+    }
+
+    /// Multiplies each column by its factor.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for another number of factors; out of memory; errors of the device.
+    pub fn scale_by(&self, m: &DeviceMatrix, factors: &[f64]) -> Result<()> {
+        if factors.len() != m.cols() {
+            return Err(mismatch("a scaling", &[m.shape(), (1, factors.len())]));
+        }
+        let what = "factors of columns";
+        let mut memory = self.gpu.allocate_uninitialised_on(&self.stream, what, size_of_val(factors))?;
+        self.gpu.store_numbers(&self.stream, factors, &mut memory, 0)?;
+        dense::scale(m.dtype(), &self.gpu, &self.stream, m.view(), memory.whole())
+    }
+
+    /// The conjugate transpose.
+    ///
+    /// # Errors
+    /// As [`GpuAlgebra::uninitialised`]; errors of the device.
+    pub fn adjoint_of(&self, what: &'static str, m: &DeviceMatrix) -> Result<DeviceMatrix> {
+        let out = self.uninitialised_as(m.dtype(), what, m.cols(), m.rows())?;
+        dense::place(m.dtype(), &self.gpu, &self.stream, m.view(), out.view(), true, true)?;
+        Ok(out)
     }
 
     compiled_here! {
-        /// A copy of a matrix in host memory.
+        /// A copy of a matrix of type T in host memory.
         pub(super) fn fetch<T: Scalar>(
             &mut self: GpuAlgebra,
             what: &'static str,
-            m: &GpuMatrix<T>,
+            m: &DeviceMatrix,
         ) -> Result<CpuMatrix<T>> = GpuAlgebra::fetch_of;
     }
 
-    fn fetch_of<T: Scalar>(&mut self, what: &'static str, m: &GpuMatrix<T>) -> Result<CpuMatrix<T>> {
+    fn fetch_of<T: Scalar>(&mut self, what: &'static str, m: &DeviceMatrix) -> Result<CpuMatrix<T>> {
         let (rows, cols) = m.shape();
         let mut copy: CpuMatrix<T> = self.host.zeros(what, rows, cols)?;
         self.gpu.load_numbers(&self.stream, m.memory(), 0, copy.slice_mut()?)?;
@@ -248,12 +279,12 @@ impl GpuAlgebra {
             &self: GpuAlgebra,
             what: &'static str,
             m: &CpuMatrix<T>,
-        ) -> Result<GpuMatrix<T>> = GpuAlgebra::send_of;
+        ) -> Result<DeviceMatrix> = GpuAlgebra::send_of;
     }
 
-    fn send_of<T: Scalar>(&self, what: &'static str, m: &CpuMatrix<T>) -> Result<GpuMatrix<T>> {
+    fn send_of<T: Scalar>(&self, what: &'static str, m: &CpuMatrix<T>) -> Result<DeviceMatrix> {
         let (rows, cols) = m.shape();
-        let mut copy = self.uninitialised::<T>(what, rows, cols)?;
+        let mut copy = self.uninitialised_as(T::DTYPE, what, rows, cols)?;
         self.gpu.store_numbers(&self.stream, m.slice()?, copy.memory_mut(), 0)?;
         Ok(copy)
     }
@@ -263,7 +294,7 @@ impl<T: Scalar> Algebra<T> for GpuAlgebra {
     type Matrix = GpuMatrix<T>;
 
     fn zeros(&mut self, what: &'static str, rows: usize, cols: usize) -> Result<GpuMatrix<T>> {
-        GpuMatrix::zeros(&self.gpu, &self.stream, what, rows, cols)
+        GpuMatrix::new(DeviceMatrix::zeros(&self.gpu, &self.stream, what, T::DTYPE, (rows, cols))?)
     }
 
     fn shape(&self, m: &GpuMatrix<T>) -> (usize, usize) {
@@ -278,7 +309,7 @@ impl<T: Scalar> Algebra<T> for GpuAlgebra {
         }
         // The CPU packs the matrix, so that one copy suffices instead of one a column.
         let packed: CpuMatrix<T> = self.host.upload(what, rows, cols, data, ld)?;
-        self.send(what, &packed)
+        GpuMatrix::new(self.send(what, &packed)?)
     }
 
     fn download(&mut self, m: &GpuMatrix<T>, data: &mut [T], ld: usize) -> Result<()> {
@@ -298,14 +329,7 @@ impl<T: Scalar> Algebra<T> for GpuAlgebra {
         target: &mut GpuMatrix<T>,
         to: usize,
     ) -> Result<()> {
-        let (rows, cols) = source.shape();
-        let end = |first: usize| first.checked_add(count);
-        if rows != target.rows() || end(from).is_none_or(|e| e > cols) || end(to).is_none_or(|e| e > target.cols()) {
-            return Err(mismatch("a copy of columns", &[(rows, cols), target.shape(), (from, to), (count, count)]));
-        }
-        let column = rows * size_of::<T>();
-        let rows = Rows { offset: from * column, pitch: column * count, width: column * count, count: 1 };
-        self.gpu.copy_rows(&self.stream, source.memory(), rows, target.memory_mut(), to * column)
+        self.copy_between(source, from, count, target.untyped_mut(), to)
     }
 
     fn multiply(
@@ -322,54 +346,48 @@ impl<T: Scalar> Algebra<T> for GpuAlgebra {
     }
 
     fn scale_columns(&mut self, m: &mut GpuMatrix<T>, factors: &[f64]) -> Result<()> {
-        if factors.len() != m.cols() {
-            return Err(mismatch("a scaling", &[m.shape(), (1, factors.len())]));
-        }
-        let what = "factors of columns";
-        let mut memory = self.gpu.allocate_uninitialised_on(&self.stream, what, size_of_val(factors))?;
-        self.gpu.store_numbers(&self.stream, factors, &mut memory, 0)?;
-        dense::scale(T::DTYPE, &self.gpu, &self.stream, m.view(), memory.whole())
+        self.scale_by(m, factors)
     }
 
     fn adjoint(&mut self, what: &'static str, m: &GpuMatrix<T>) -> Result<GpuMatrix<T>> {
-        let out = self.uninitialised::<T>(what, m.cols(), m.rows())?;
-        dense::place(T::DTYPE, &self.gpu, &self.stream, m.view(), out.view(), true, true)?;
-        Ok(out)
+        GpuMatrix::new(self.adjoint_of(what, m)?)
     }
 
     fn fill(&mut self, m: &mut GpuMatrix<T>, sketch: &Sketch, first_row: u64, first_column: u32) -> Result<()> {
-        self.draw::<T>(m.view(), sketch, first_row, first_column)
+        self.draw(T::DTYPE, m.view(), sketch, first_row, first_column)
     }
 
     fn norm2(&mut self, m: &GpuMatrix<T>) -> Result<f64> {
-        Ok(self.column_sums::<T>(m.view(), 1.0)?.iter().sum())
+        Ok(self.column_sums(T::DTYPE, m.view(), 1.0)?.iter().sum())
     }
 
     fn column_norms(&mut self, m: &GpuMatrix<T>) -> Result<Vec<f64>> {
-        self.norms::<T>(m.view())
+        self.norms(T::DTYPE, m.view())
     }
 
     fn column_peaks(&mut self, m: &GpuMatrix<T>) -> Result<Vec<(f64, f64)>> {
-        self.peaks::<T>(m.view())
+        self.peaks(T::DTYPE, m.view())
     }
 
     fn cholesky_step(&mut self, x: &mut GpuMatrix<T>, shift: f64, r: &mut GpuMatrix<T>) -> Result<Step> {
-        self.cholesky_qr(x, shift, r)
+        self.cholesky_qr(x.untyped_mut(), shift, r)
     }
 
     fn householder(&mut self, x: &mut GpuMatrix<T>, r: &mut GpuMatrix<T>) -> Result<()> {
-        self.householder_qr(x, r)
+        self.householder_qr(x.untyped_mut(), r.untyped_mut())
     }
 
     fn svd(&mut self, a: &GpuMatrix<T>) -> Result<Svd<GpuMatrix<T>>> {
-        self.singular_values(a)
+        let Svd { u, s, v } = self.singular_values(a)?;
+        Ok(Svd { u: GpuMatrix::new(u)?, s, v: GpuMatrix::new(v)? })
     }
 
     fn eigen(&mut self, a: &GpuMatrix<T>) -> Result<(Vec<f64>, GpuMatrix<T>)> {
-        self.eigenvalues(a)
+        let (values, vectors) = self.eigenvalues(a)?;
+        Ok((values, GpuMatrix::new(vectors)?))
     }
 
     fn inverse(&mut self, r: &GpuMatrix<T>) -> Result<Option<GpuMatrix<T>>> {
-        self.inverse_of(r).map(Some)
+        GpuMatrix::new(self.inverse_of(r)?).map(Some)
     }
 }

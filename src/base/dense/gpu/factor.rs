@@ -1,13 +1,12 @@
 //! Factorizations: a CholeskyQR step, Householder QR, eigenvalues.
 
 use super::super::{Algebra, Step};
-use super::GpuMatrix;
+use super::DeviceMatrix;
 use super::algebra::{GpuAlgebra, mismatch};
 use crate::backend::gpu::kernels::dense::{self, UpperOutputs};
 use crate::backend::gpu::{DeviceMemory, Solver, Transpose, View, Work};
 use crate::error::{Error, Result};
-use crate::instances::compiled_here;
-use crate::scalar::{Element, Scalar};
+use crate::scalar::{Complex, DType, Scalar};
 
 /// Largest size in bytes of the panel in which rows in single precision are converted to double.
 const PANEL: usize = 64 << 20;
@@ -20,18 +19,18 @@ pub(super) fn panel_within(available: u64) -> usize {
 }
 
 /// A triangle R whose inverse is applied to columns.
-pub struct Divisor<T: Scalar> {
+pub struct Divisor {
     /// R in f64; undefined below the diagonal.
-    triangle: GpuMatrix<T::Wide>,
-    /// R^-1, rounded to T.
-    inverse: GpuMatrix<T>,
-    /// Largest product of the norm of a column of R and of the row of R^-1 with the same index; infinite where T does not hold
-    /// R^-1.
+    triangle: DeviceMatrix,
+    /// R^-1, rounded to the columns' type.
+    inverse: DeviceMatrix,
+    /// Largest product of the norm of a column of R and of the row of R^-1 with the same index; infinite where the columns'
+    /// type does not hold R^-1.
     condition: f64,
     spread: f64,
 }
 
-impl<T: Scalar> Divisor<T> {
+impl Divisor {
     /// Smallest over largest diagonal element.
     pub fn spread(&self) -> f64 {
         self.spread
@@ -59,32 +58,23 @@ impl GpuAlgebra {
         }
     }
 
-    compiled_here! {
-        /// G = X^H X + beta G, both triangles, in double precision.
-        ///
-        /// # Errors
-        /// [`Error::Internal`] for sizes that do not fit; out of memory; errors of the device.
-        pub fn gram_add<T: Scalar>(
-            &mut self: GpuAlgebra,
-            x: View<'_>,
-            beta: f64,
-            g: &mut GpuMatrix<T::Wide>,
-        ) -> Result<()> = GpuAlgebra::gram_add_of;
-    }
-
-    fn gram_add_of<T: Scalar>(&mut self, x: View<'_>, beta: f64, g: &mut GpuMatrix<T::Wide>) -> Result<()> {
-        let cols = x.cols;
-        if T::DTYPE == T::Wide::DTYPE {
-            return self.square_add::<T::Wide>(x, beta, g.view());
+    /// G = X^H X + beta G, both triangles, in double precision; X is of type `dtype`.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for sizes that do not fit; out of memory; errors of the device.
+    pub fn gram_add(&self, dtype: DType, x: View<'_>, beta: f64, g: View<'_>) -> Result<()> {
+        let (cols, wide) = (x.cols, dtype.wide());
+        if dtype == wide {
+            return self.square_add(wide, x, beta, g);
         }
-        let height = (self.panel / size_of::<T::Wide>() / cols.max(1)).max(1).min(x.rows.max(1));
-        let panel = self.uninitialised::<T::Wide>("panel of a Gram matrix", height, cols)?;
+        let height = (self.panel / wide.size() / cols.max(1)).max(1).min(x.rows.max(1));
+        let panel = self.uninitialised_as(wide, "panel of a Gram matrix", height, cols)?;
         let mut first = 0;
         loop {
             let rows = height.min(x.rows - first);
             let part = View { rows, ..panel.view() };
-            dense::convert(T::DTYPE, T::Wide::DTYPE, &self.gpu, &self.stream, x.rows::<T>(first, rows)?, part, false)?;
-            self.square_add::<T::Wide>(part, if first == 0 { beta } else { 1.0 }, g.view())?;
+            dense::convert(dtype, wide, &self.gpu, &self.stream, x.rows_as(dtype, first, rows)?, part, false)?;
+            self.square_add(wide, part, if first == 0 { beta } else { 1.0 }, g)?;
             first += rows;
             if first == x.rows {
                 return Ok(());
@@ -93,30 +83,17 @@ impl GpuAlgebra {
     }
 
     /// G = X^H X + beta G. One triangle would suffice, but cuBLAS takes longer for one than for both.
-    fn square_add<W: Scalar>(&self, x: View<'_>, beta: f64, g: View<'_>) -> Result<()> {
-        self.blas.multiply::<W>(1.0, x, Transpose::Adjoint, x, Transpose::Plain, beta, g)
+    fn square_add(&self, dtype: DType, x: View<'_>, beta: f64, g: View<'_>) -> Result<()> {
+        self.blas.multiply_as(dtype, 1.0, x, Transpose::Adjoint, x, Transpose::Plain, beta, g)
     }
 
-    compiled_here! {
-        /// R with G + shift tr(G) I = R^H R, which is also written to `r`; `None` if there is none to working precision. Consumes
-        /// G. Waits for the stream.
-        ///
-        /// # Errors
-        /// [`Error::Internal`] for sizes that do not fit; out of memory; errors of the device.
-        pub fn cholesky<T: Scalar>(
-            &mut self: GpuAlgebra,
-            g: GpuMatrix<T::Wide>,
-            shift: f64,
-            r: &mut GpuMatrix<T>,
-        ) -> Result<Option<Divisor<T>>> = GpuAlgebra::cholesky_of;
-    }
-
-    fn cholesky_of<T: Scalar>(
-        &mut self,
-        g: GpuMatrix<T::Wide>,
-        shift: f64,
-        r: &mut GpuMatrix<T>,
-    ) -> Result<Option<Divisor<T>>> {
+    /// R with G + shift tr(G) I = R^H R, which is also written to `r`, of the columns' type; `None` if there is none to
+    /// working precision. Consumes G, which is in double precision. Waits for the stream.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for sizes that do not fit; out of memory; errors of the device.
+    pub fn cholesky(&mut self, g: DeviceMatrix, shift: f64, r: &DeviceMatrix) -> Result<Option<Divisor>> {
+        let (dtype, wide_type) = (r.dtype(), g.dtype());
         let order = g.cols();
         if g.rows() != order || r.shape() != (order, order) {
             return Err(mismatch("a Cholesky factorization", &[g.shape(), r.shape()]));
@@ -124,31 +101,33 @@ impl GpuAlgebra {
         let mut g = g;
         let factored = if self.has_solver()? {
             if shift != 0.0 {
-                dense::shift(T::Wide::DTYPE, &self.gpu, &self.stream, g.view(), shift)?;
+                dense::shift(wide_type, &self.gpu, &self.stream, g.view(), shift)?;
             }
             let (solver, work, info) = self.solver()?;
-            solver.cholesky::<T::Wide>(g.view(), work, info.region(0, 4)?)?;
+            solver.cholesky(wide_type, g.view(), work, info.region(0, 4)?)?;
             true
+        } else if wide_type.is_complex() {
+            self.cholesky_on_host::<Complex<f64>>(&mut g, shift)?
         } else {
-            self.cholesky_on_host::<T::Wide>(&mut g, shift)?
+            self.cholesky_on_host::<f64>(&mut g, shift)?
         };
         if !factored {
             return Ok(None);
         }
-        let wide = self.uninitialised::<T::Wide>("inverse of a triangle", order, order)?;
+        let wide = self.uninitialised_as(wide_type, "inverse of a triangle", order, order)?;
         // The real part of each diagonal element, the status of the factorization, and the condition of each column.
         let numbers =
             self.gpu.allocate_uninitialised_on(&self.stream, "diagonal of a triangle", (2 * order + 1) * 8)?;
         let diagonal = numbers.region(0, (order + 1) * 8)?;
         let info = Some(self.info.region(0, 4)?).filter(|_| self.solver.as_ref().is_some_and(Option::is_some));
         let outputs = UpperOutputs { identity: Some(wide.memory().whole()), diagonal: Some(diagonal), info };
-        dense::upper(T::Wide::DTYPE, T::DTYPE, &self.gpu, &self.stream, g.view(), r.view(), outputs)?;
+        dense::upper(wide_type, dtype, &self.gpu, &self.stream, g.view(), r.view(), outputs)?;
         // Solved from the right: the rows of I = S R hold to rounding. The error of X S R is bounded by the condition below.
-        self.blas.solve_upper::<T::Wide>(g.view(), wide.view(), true)?;
+        self.blas.solve_upper(wide_type, g.view(), wide.view(), true)?;
         let (triangle, inverse) = (g.memory().whole(), wide.memory().whole());
         let output = numbers.region((order + 1) * 8, order * 8)?;
-        dense::condition(T::Wide::DTYPE, &self.gpu, &self.stream, order, triangle, inverse, output)?;
-        let inverse = self.narrowed::<T>(wide)?;
+        dense::condition(wide_type, &self.gpu, &self.stream, order, triangle, inverse, output)?;
+        let inverse = self.narrowed(dtype, wide)?;
         let numbers = self.numbers(&numbers, 2 * order + 1)?;
         let (diagonal, rest) = numbers.split_at(order);
         let (least, most) = diagonal.iter().fold((f64::INFINITY, 0.0f64), |(a, b), d| (a.min(*d), b.max(*d)));
@@ -158,83 +137,59 @@ impl GpuAlgebra {
             return Ok(None);
         }
         // An inverse in single precision overflows, or loses digits, beyond this range.
-        let is_held = size_of::<T::Part>() == 8 || (least > 1e-30 && most < 1e30);
+        let is_held = !dtype.is_single() || (least > 1e-30 && most < 1e30);
         let condition = rest[1..].iter().fold(0.0f64, |most, c| if *c <= most { most } else { *c });
         let condition = if is_held { condition } else { f64::INFINITY };
         Ok(Some(Divisor { triangle: g, inverse, condition, spread: least / most }))
     }
 
-    compiled_here! {
-        /// A matrix in double precision rounded to T; the matrix itself if T is double precision.
-        pub(super) fn narrowed<T: Scalar>(
-            &self: GpuAlgebra,
-            wide: GpuMatrix<T::Wide>,
-        ) -> Result<GpuMatrix<T>> = GpuAlgebra::narrowed_of;
-    }
-
-    fn narrowed_of<T: Scalar>(&self, wide: GpuMatrix<T::Wide>) -> Result<GpuMatrix<T>> {
-        let (rows, cols) = wide.shape();
-        if T::DTYPE == T::Wide::DTYPE {
-            return GpuMatrix::from_memory(wide.into_memory(), rows, cols);
+    /// A matrix in double precision rounded to `dtype`; the matrix itself if that is double precision.
+    pub(super) fn narrowed(&self, dtype: DType, wide: DeviceMatrix) -> Result<DeviceMatrix> {
+        if dtype == wide.dtype() {
+            return Ok(wide);
         }
-        self.converted::<T::Wide, T>("rounded matrix", wide.view(), false)
+        self.converted("rounded matrix", (wide.dtype(), dtype), wide.view(), false)
     }
 
     /// Whether [`GpuAlgebra::divide_to`] is as accurate as [`GpuAlgebra::divide`]. Multiplication with an inverse is several
     /// times faster than substitution, but the error X - Q R is a unit of roundoff times the condition.
-    pub fn divides_by_inverse<T: Scalar>(&self, divisor: &Divisor<T>) -> bool {
-        divisor.condition <= if size_of::<T::Part>() == 4 { 16.0 } else { 100.0 }
+    pub fn divides_by_inverse(&self, divisor: &Divisor) -> bool {
+        divisor.condition <= if divisor.inverse.dtype().is_single() { 16.0 } else { 100.0 }
     }
 
     /// Q = X R^-1 into `q`, which does not overlap X, by the inverse of R.
     ///
     /// # Errors
-    /// As [`Blas::multiply`](crate::backend::gpu::Blas::multiply).
-    pub fn divide_to<T: Scalar>(&self, x: View<'_>, divisor: &Divisor<T>, q: View<'_>) -> Result<()> {
-        let (plain, inverse) = (Transpose::Plain, divisor.inverse.view());
-        self.blas.multiply::<T>(1.0, x, plain, inverse, plain, 0.0, q)
+    /// As [`Blas::multiply_as`](crate::backend::gpu::Blas::multiply_as).
+    pub fn divide_to(&self, x: View<'_>, divisor: &Divisor, q: View<'_>) -> Result<()> {
+        let (plain, inverse) = (Transpose::Plain, &divisor.inverse);
+        self.blas.multiply_as(inverse.dtype(), 1.0, x, plain, inverse.view(), plain, 0.0, q)
     }
 
-    compiled_here! {
-        /// X := X R^-1 by substitution, which is stable for any R.
-        ///
-        /// # Errors
-        /// [`Error::Internal`] for sizes that do not fit; out of memory; errors of the device.
-        pub fn divide<T: Scalar>(
-            &self: GpuAlgebra,
-            x: View<'_>,
-            divisor: &Divisor<T>,
-        ) -> Result<()> = GpuAlgebra::divide_of;
-    }
-
-    fn divide_of<T: Scalar>(&self, x: View<'_>, divisor: &Divisor<T>) -> Result<()> {
-        let triangle = divisor.triangle.view();
-        if T::DTYPE == T::Wide::DTYPE {
-            return self.blas.solve_upper::<T>(triangle, x, true);
+    /// X := X R^-1 by substitution, which is stable for any R.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for sizes that do not fit; out of memory; errors of the device.
+    pub fn divide(&self, x: View<'_>, divisor: &Divisor) -> Result<()> {
+        let (dtype, wide, triangle) = (divisor.inverse.dtype(), divisor.triangle.dtype(), divisor.triangle.view());
+        if dtype == wide {
+            return self.blas.solve_upper(dtype, triangle, x, true);
         }
-        let height = (self.panel / size_of::<T::Wide>() / x.cols.max(1)).max(1).min(x.rows.max(1));
-        let panel = self.uninitialised::<T::Wide>("panel of a CholeskyQR step", height, x.cols)?;
+        let height = (self.panel / wide.size() / x.cols.max(1)).max(1).min(x.rows.max(1));
+        let panel = self.uninitialised_as(wide, "panel of a CholeskyQR step", height, x.cols)?;
         for first in (0..x.rows).step_by(height) {
             let rows = height.min(x.rows - first);
-            let (part, of) = (View { rows, ..panel.view() }, x.rows::<T>(first, rows)?);
-            dense::convert(T::DTYPE, T::Wide::DTYPE, &self.gpu, &self.stream, of, part, false)?;
-            self.blas.solve_upper::<T::Wide>(triangle, part, true)?;
-            dense::convert(T::Wide::DTYPE, T::DTYPE, &self.gpu, &self.stream, part, of, false)?;
+            let (part, of) = (View { rows, ..panel.view() }, x.rows_as(dtype, first, rows)?);
+            dense::convert(dtype, wide, &self.gpu, &self.stream, of, part, false)?;
+            self.blas.solve_upper(wide, triangle, part, true)?;
+            dense::convert(wide, dtype, &self.gpu, &self.stream, part, of, false)?;
         }
         Ok(())
     }
 
-    compiled_here! {
-        /// See [`Algebra::cholesky_step`].
-        pub(super) fn cholesky_qr<T: Scalar>(
-            &mut self: GpuAlgebra,
-            x: &mut GpuMatrix<T>,
-            shift: f64,
-            r: &mut GpuMatrix<T>,
-        ) -> Result<Step> = GpuAlgebra::cholesky_qr_of;
-    }
-
-    fn cholesky_qr_of<T: Scalar>(&mut self, x: &mut GpuMatrix<T>, shift: f64, r: &mut GpuMatrix<T>) -> Result<Step> {
+    /// See [`Algebra::cholesky_step`].
+    pub(super) fn cholesky_qr(&mut self, x: &mut DeviceMatrix, shift: f64, r: &DeviceMatrix) -> Result<Step> {
+        let dtype = x.dtype();
         let (rows, cols) = x.shape();
         if r.shape() != (cols, cols) {
             return Err(mismatch("a CholeskyQR step", &[x.shape(), r.shape()]));
@@ -245,11 +200,11 @@ impl GpuAlgebra {
         if rows == 0 {
             return Ok(Step::Failed);
         }
-        let mut g = self.uninitialised::<T::Wide>("Gram matrix of a CholeskyQR step", cols, cols)?;
-        self.gram_add::<T>(x.view(), 0.0, &mut g)?;
-        let Some(divisor) = self.cholesky::<T>(g, shift, r)? else { return Ok(Step::Failed) };
+        let g = self.uninitialised_as(dtype.wide(), "Gram matrix of a CholeskyQR step", cols, cols)?;
+        self.gram_add(dtype, x.view(), 0.0, g.view())?;
+        let Some(divisor) = self.cholesky(g, shift, r)? else { return Ok(Step::Failed) };
         if self.divides_by_inverse(&divisor) {
-            let q = self.uninitialised::<T>("orthonormal basis", rows, cols)?;
+            let q = self.uninitialised_as(dtype, "orthonormal basis", rows, cols)?;
             self.divide_to(x.view(), &divisor, q.view())?;
             *x = q;
             return Ok(Step::Done { spread: divisor.spread });
@@ -258,33 +213,27 @@ impl GpuAlgebra {
         Ok(Step::Done { spread: divisor.spread })
     }
 
-    compiled_here! {
-        /// See [`Algebra::inverse`].
-        pub(super) fn inverse_of<T: Scalar>(
-            &mut self: GpuAlgebra,
-            r: &GpuMatrix<T>,
-        ) -> Result<GpuMatrix<T>> = GpuAlgebra::inverse_of_of;
-    }
-
-    fn inverse_of_of<T: Scalar>(&mut self, r: &GpuMatrix<T>) -> Result<GpuMatrix<T>> {
+    /// See [`Algebra::inverse`].
+    pub(super) fn inverse_of(&self, r: &DeviceMatrix) -> Result<DeviceMatrix> {
+        let (dtype, wide_type) = (r.dtype(), r.dtype().wide());
         let order = r.cols();
         if r.rows() != order {
             return Err(mismatch("an inverse", &[r.shape()]));
         }
         let what = "inverse of a triangle";
-        let wide = self.converted::<T, T::Wide>(what, r.view(), false)?;
-        let triangle = self.uninitialised::<T::Wide>(what, order, order)?;
-        let inverse = self.uninitialised::<T::Wide>(what, order, order)?;
+        let wide = self.converted(what, (dtype, wide_type), r.view(), false)?;
+        let triangle = self.uninitialised_as(wide_type, what, order, order)?;
+        let inverse = self.uninitialised_as(wide_type, what, order, order)?;
         let outputs = UpperOutputs { identity: Some(inverse.memory().whole()), ..UpperOutputs::default() };
-        dense::upper(T::Wide::DTYPE, T::Wide::DTYPE, &self.gpu, &self.stream, wide.view(), triangle.view(), outputs)?;
-        self.blas.solve_upper::<T::Wide>(triangle.view(), inverse.view(), true)?;
-        self.narrowed(inverse)
+        dense::upper(wide_type, wide_type, &self.gpu, &self.stream, wide.view(), triangle.view(), outputs)?;
+        self.blas.solve_upper(wide_type, triangle.view(), inverse.view(), true)?;
+        self.narrowed(dtype, inverse)
     }
 
     /// Replaces `g` by the Cholesky factor of `g` plus `shift` times its trace times I, on the CPU. `false` if there is none.
-    fn cholesky_on_host<W: Scalar>(&mut self, g: &mut GpuMatrix<W>, shift: f64) -> Result<bool> {
+    fn cholesky_on_host<W: Scalar>(&mut self, g: &mut DeviceMatrix, shift: f64) -> Result<bool> {
         let order = g.cols();
-        let mut host = self.fetch("Gram matrix of a CholeskyQR step", g)?;
+        let mut host = self.fetch::<W>("Gram matrix of a CholeskyQR step", g)?;
         let a = host.slice_mut()?;
         let trace: f64 = a.iter().step_by(order + 1).map(|d| d.re()).sum();
         a.iter_mut().step_by(order + 1).for_each(|d| *d += W::from_parts(shift * trace, 0.0));
@@ -312,16 +261,9 @@ impl GpuAlgebra {
         Ok(true)
     }
 
-    compiled_here! {
-        /// See [`Algebra::householder`].
-        pub(super) fn householder_qr<T: Scalar>(
-            &mut self: GpuAlgebra,
-            x: &mut GpuMatrix<T>,
-            r: &mut GpuMatrix<T>,
-        ) -> Result<()> = GpuAlgebra::householder_qr_of;
-    }
-
-    fn householder_qr_of<T: Scalar>(&mut self, x: &mut GpuMatrix<T>, r: &mut GpuMatrix<T>) -> Result<()> {
+    /// See [`Algebra::householder`].
+    pub(super) fn householder_qr(&mut self, x: &mut DeviceMatrix, r: &mut DeviceMatrix) -> Result<()> {
+        let (dtype, wide_type) = (x.dtype(), x.dtype().wide());
         let (rows, cols) = x.shape();
         if r.shape() != (cols, cols) || rows < cols {
             return Err(mismatch("a Householder factorization", &[x.shape(), r.shape()]));
@@ -330,57 +272,59 @@ impl GpuAlgebra {
             return Ok(());
         }
         let what = "Householder basis";
-        let wide = self.converted::<T, T::Wide>(what, x.view(), false)?;
+        let wide = self.converted(what, (dtype, wide_type), x.view(), false)?;
         if !self.has_solver()? {
             return self.householder_on_host(&wide, x, r);
         }
-        let size = cols * size_of::<T::Wide>();
+        let size = cols * wide_type.size();
         let tau = self.gpu.allocate_uninitialised_on(&self.stream, "Householder coefficients", size)?;
         let (solver, work, info) = self.solver()?;
-        solver.qr::<T::Wide>(wide.view(), tau.whole(), work, info.region(0, 4)?)?;
-        let square = wide.view().rows::<T::Wide>(0, cols)?;
-        dense::upper(T::Wide::DTYPE, T::DTYPE, &self.gpu, &self.stream, square, r.view(), UpperOutputs::default())?;
+        solver.qr_as(wide_type, wide.view(), tau.whole(), work, info.region(0, 4)?)?;
+        let square = wide.view().rows_as(wide_type, 0, cols)?;
+        dense::upper(wide_type, dtype, &self.gpu, &self.stream, square, r.view(), UpperOutputs::default())?;
         let (solver, work, info) = self.solver()?;
-        solver.orthogonal::<T::Wide>(wide.view(), tau.whole(), work, info.region(4, 4)?)?;
+        solver.orthogonal(wide_type, wide.view(), tau.whole(), work, info.region(4, 4)?)?;
         let mut ended = [0i32; 2];
         self.gpu.load_numbers(&self.stream, &self.info, 0, &mut ended)?;
         if ended != [0, 0] {
             return Err(Error::Internal(format!("cuSOLVER refuses an argument of a factorization: {ended:?}")));
         }
-        if !are_unit(&self.column_sums::<T::Wide>(wide.view(), 1.0)?) {
+        if !are_unit(&self.column_sums(wide_type, wide.view(), 1.0)?) {
             // The factorization on the CPU holds for columns near the ends of the range, and refuses entries that are not finite.
-            let wide = self.converted::<T, T::Wide>(what, x.view(), false)?;
+            let wide = self.converted(what, (dtype, wide_type), x.view(), false)?;
             return self.householder_on_host(&wide, x, r);
         }
-        *x = self.narrowed(wide)?;
+        *x = self.narrowed(dtype, wide)?;
         Ok(())
     }
 
     /// The factorization of a matrix in double precision on the CPU.
-    fn householder_on_host<T: Scalar>(
+    fn householder_on_host(&mut self, wide: &DeviceMatrix, x: &mut DeviceMatrix, r: &mut DeviceMatrix) -> Result<()> {
+        if wide.dtype().is_complex() {
+            self.wide_householder_on_host::<Complex<f64>>(wide, x, r)
+        } else {
+            self.wide_householder_on_host::<f64>(wide, x, r)
+        }
+    }
+
+    fn wide_householder_on_host<W: Scalar>(
         &mut self,
-        wide: &GpuMatrix<T::Wide>,
-        x: &mut GpuMatrix<T>,
-        r: &mut GpuMatrix<T>,
+        wide: &DeviceMatrix,
+        x: &mut DeviceMatrix,
+        r: &mut DeviceMatrix,
     ) -> Result<()> {
-        let what = "Householder basis";
-        let mut host = self.fetch(what, wide)?;
+        let (what, dtype) = ("Householder basis", x.dtype());
+        let mut host = self.fetch::<W>(what, wide)?;
         let mut upper = self.host.zeros("triangle of a factorization", wide.cols(), wide.cols())?;
         self.host.householder(&mut host, &mut upper)?;
-        *x = self.narrowed(self.send(what, &host)?)?;
-        *r = self.narrowed(self.send("triangle of a factorization", &upper)?)?;
+        *x = self.narrowed(dtype, self.send(what, &host)?)?;
+        *r = self.narrowed(dtype, self.send("triangle of a factorization", &upper)?)?;
         Ok(())
     }
 
-    compiled_here! {
-        /// See [`Algebra::eigen`].
-        pub(super) fn eigenvalues<T: Scalar>(
-            &mut self: GpuAlgebra,
-            a: &GpuMatrix<T>,
-        ) -> Result<(Vec<f64>, GpuMatrix<T>)> = GpuAlgebra::eigenvalues_of;
-    }
-
-    fn eigenvalues_of<T: Scalar>(&mut self, a: &GpuMatrix<T>) -> Result<(Vec<f64>, GpuMatrix<T>)> {
+    /// See [`Algebra::eigen`].
+    pub(super) fn eigenvalues(&mut self, a: &DeviceMatrix) -> Result<(Vec<f64>, DeviceMatrix)> {
+        let (dtype, wide_type) = (a.dtype(), a.dtype().wide());
         let (order, cols) = a.shape();
         if order != cols {
             return Err(mismatch("eigenvalues", &[a.shape()]));
@@ -388,11 +332,11 @@ impl GpuAlgebra {
         if order == 0 || !self.has_solver()? {
             return self.eigenvalues_on_host(a);
         }
-        let wide = self.converted::<T, T::Wide>("eigenvectors", a.view(), false)?;
+        let wide = self.converted("eigenvectors", (dtype, wide_type), a.view(), false)?;
         let values = self.gpu.allocate_uninitialised_on(&self.stream, "eigenvalues", order * 8)?;
         let (solver, work, info) = self.solver()?;
-        solver.eigen::<T::Wide>(wide.view(), values.whole(), work, info.region(0, 4)?)?;
-        let squares = self.column_sums::<T::Wide>(wide.view(), 1.0)?;
+        solver.eigen(wide_type, wide.view(), values.whole(), work, info.region(0, 4)?)?;
+        let squares = self.column_sums(wide_type, wide.view(), 1.0)?;
         let mut values = self.numbers(&values, order)?;
         let mut ended = [0i32];
         self.gpu.load_numbers(&self.stream, &self.info, 0, &mut ended)?;
@@ -401,15 +345,25 @@ impl GpuAlgebra {
             return self.eigenvalues_on_host(a);
         }
         values.reverse();
-        Ok((values, self.converted::<T::Wide, T>("eigenvectors", wide.view(), true)?))
+        Ok((values, self.converted("eigenvectors", (wide_type, dtype), wide.view(), true)?))
     }
 
     /// The same on the CPU.
-    fn eigenvalues_on_host<T: Scalar>(&mut self, a: &GpuMatrix<T>) -> Result<(Vec<f64>, GpuMatrix<T>)> {
-        let wide = self.converted::<T, T::Wide>("eigenvectors", a.view(), false)?;
-        let host = self.fetch("matrix of an eigenvalue problem", &wide)?;
+    fn eigenvalues_on_host(&mut self, a: &DeviceMatrix) -> Result<(Vec<f64>, DeviceMatrix)> {
+        let (dtype, wide_type) = (a.dtype(), a.dtype().wide());
+        let wide = self.converted("eigenvectors", (dtype, wide_type), a.view(), false)?;
+        let (values, vectors) = if wide_type.is_complex() {
+            self.wide_eigenvalues_on_host::<Complex<f64>>(&wide)?
+        } else {
+            self.wide_eigenvalues_on_host::<f64>(&wide)?
+        };
+        Ok((values, self.narrowed(dtype, vectors)?))
+    }
+
+    fn wide_eigenvalues_on_host<W: Scalar>(&mut self, wide: &DeviceMatrix) -> Result<(Vec<f64>, DeviceMatrix)> {
+        let host = self.fetch::<W>("matrix of an eigenvalue problem", wide)?;
         let (values, vectors) = self.host.eigen(&host)?;
-        Ok((values, self.narrowed(self.send("eigenvectors", &vectors)?)?))
+        Ok((values, self.send("eigenvectors", &vectors)?))
     }
 }
 

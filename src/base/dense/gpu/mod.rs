@@ -20,4 +20,4 @@ mod matrix;
 mod polar;
 
 pub use algebra::{FACTORISATION_BYTES, GpuAlgebra};
-pub use matrix::GpuMatrix;
+pub use matrix::{DeviceMatrix, GpuMatrix};

@@ -14,14 +14,13 @@
 //! values decrease slowly.
 
 use super::super::{Algebra, Svd};
-use super::GpuMatrix;
+use super::DeviceMatrix;
 use super::algebra::GpuAlgebra;
 use crate::alloc;
 use crate::backend::gpu::kernels::dense::{self, Reduction};
 use crate::backend::gpu::{Region, Transpose, View};
 use crate::error::{Error, Result};
-use crate::instances::compiled_here;
-use crate::scalar::Scalar;
+use crate::scalar::{Complex, Scalar};
 
 /// The first polynomial, which maps singular values to near 1.
 const FAR: [f64; 3] = [3.4445, -4.7750, 2.0315];
@@ -48,72 +47,73 @@ const GENTLE: f64 = 4.0;
 const GENTLE_VARIANCE: f64 = 1.6;
 
 impl GpuAlgebra {
-    compiled_here! {
-        /// See [`Algebra::svd`].
-        pub(super) fn singular_values<T: Scalar>(
-            &mut self: GpuAlgebra,
-            a: &GpuMatrix<T>,
-        ) -> Result<Svd<GpuMatrix<T>>> = GpuAlgebra::singular_values_of;
-    }
-
-    fn singular_values_of<T: Scalar>(&mut self, a: &GpuMatrix<T>) -> Result<Svd<GpuMatrix<T>>> {
-        let (rows, cols) = a.shape();
-        let wide = self.converted::<T, T::Wide>("singular values", a.view(), false)?;
+    /// See [`Algebra::svd`].
+    ///
+    /// # Errors
+    /// As [`Algebra::svd`].
+    pub fn singular_values(&mut self, a: &DeviceMatrix) -> Result<Svd<DeviceMatrix>> {
+        let ((rows, cols), dtype, wide_type) = (a.shape(), a.dtype(), a.dtype().wide());
+        let wide = self.converted("singular values", (dtype, wide_type), a.view(), false)?;
         let found = if rows.min(cols) > LEFT_TO_HOST && self.has_solver()? { self.wide_svd(&wide)? } else { None };
         let svd = match found {
             Some(svd) => svd,
-            None => {
-                let host = self.fetch("singular values", &wide)?;
-                let svd = self.host.svd(&host)?;
-                let (u, v) = (self.send("left singular vectors", &svd.u)?, &svd.v);
-                Svd { u, s: svd.s, v: self.send("right singular vectors", v)? }
-            }
+            None if wide_type.is_complex() => self.svd_on_host::<Complex<f64>>(&wide)?,
+            None => self.svd_on_host::<f64>(&wide)?,
         };
-        Ok(Svd { u: self.narrowed(svd.u)?, s: svd.s, v: self.narrowed(svd.v)? })
+        Ok(Svd { u: self.narrowed(dtype, svd.u)?, s: svd.s, v: self.narrowed(dtype, svd.v)? })
+    }
+
+    /// Singular values of a matrix in double precision on the CPU.
+    fn svd_on_host<W: Scalar>(&mut self, wide: &DeviceMatrix) -> Result<Svd<DeviceMatrix>> {
+        let host = self.fetch::<W>("singular values", wide)?;
+        let svd = self.host.svd(&host)?;
+        let (u, v) = (self.send("left singular vectors", &svd.u)?, &svd.v);
+        Ok(Svd { u, s: svd.s, v: self.send("right singular vectors", v)? })
     }
 
     /// Singular values of any shape, in double precision; `None` as for [`GpuAlgebra::square_svd`].
-    fn wide_svd<W: Scalar<Wide = W>>(&mut self, a: &GpuMatrix<W>) -> Result<Option<Svd<GpuMatrix<W>>>> {
-        let (rows, cols) = a.shape();
+    fn wide_svd(&mut self, a: &DeviceMatrix) -> Result<Option<Svd<DeviceMatrix>>> {
+        let ((rows, cols), dtype) = (a.shape(), a.dtype());
         if rows < cols {
-            let adjoint = self.adjoint("singular values", a)?;
+            let adjoint = self.adjoint_of("singular values", a)?;
             let svd = self.wide_svd(&adjoint)?;
             return Ok(svd.map(|s| Svd { u: s.v, s: s.s, v: s.u }));
         }
         if rows == cols {
             return self.scaled_svd(a);
         }
-        let mut q = self.converted::<W, W>("left singular vectors", a.view(), false)?;
-        let mut r = self.uninitialised::<W>("triangle of a factorization", cols, cols)?;
+        let mut q = self.converted("left singular vectors", (dtype, dtype), a.view(), false)?;
+        let mut r = self.uninitialised_as(dtype, "triangle of a factorization", cols, cols)?;
         match self.householder_qr(&mut q, &mut r) {
             Err(Error::Numerical(_)) => return Ok(None),
             other => other?,
         }
         let Some(inner) = self.scaled_svd(&r)? else { return Ok(None) };
-        let u = self.uninitialised::<W>("left singular vectors", rows, cols)?;
+        let u = self.uninitialised_as(dtype, "left singular vectors", rows, cols)?;
         let plain = Transpose::Plain;
-        self.blas.multiply::<W>(1.0, q.view(), plain, inner.u.view(), plain, 0.0, u.view())?;
+        self.blas.multiply_as(dtype, 1.0, q.view(), plain, inner.u.view(), plain, 0.0, u.view())?;
         Ok(Some(Svd { u, ..inner }))
     }
 
     /// Singular values of a square matrix, which is first multiplied by a power of two if its squares would overflow or
     /// underflow.
-    fn scaled_svd<W: Scalar<Wide = W>>(&mut self, a: &GpuMatrix<W>) -> Result<Option<Svd<GpuMatrix<W>>>> {
-        let total: f64 = self.column_sums::<W>(a.view(), 1.0)?.iter().sum();
+    fn scaled_svd(&mut self, a: &DeviceMatrix) -> Result<Option<Svd<DeviceMatrix>>> {
+        let dtype = a.dtype();
+        let total: f64 = self.column_sums(dtype, a.view(), 1.0)?.iter().sum();
         if total > 1e-200 && total < 1e200 {
             return match self.gentle_svd(a, total)? {
                 Some(svd) => Ok(Some(svd)),
                 None => self.square_svd(a),
             };
         }
-        let largest = self.norms::<W>(a.view())?.into_iter().fold(0.0f64, |most, n| if n <= most { most } else { n });
+        let largest = self.norms(dtype, a.view())?.into_iter().fold(0.0f64, |most, n| if n <= most { most } else { n });
         if largest == 0.0 || !largest.is_finite() {
             return Ok(None);
         }
         let factor = 2.0f64.powi(-(largest.log2().floor() as i32).clamp(-1000, 1000));
-        let mut scaled = self.converted::<W, W>("singular values", a.view(), false)?;
+        let scaled = self.converted("singular values", (dtype, dtype), a.view(), false)?;
         let factors = alloc::filled("factors of columns", a.cols(), factor)?;
-        self.scale_columns(&mut scaled, &factors)?;
+        self.scale_by(&scaled, &factors)?;
         let svd = self.square_svd(&scaled)?;
         Ok(svd.map(|mut svd| {
             svd.s.iter_mut().for_each(|s| *s /= factor);
@@ -123,20 +123,20 @@ impl GpuAlgebra {
 
     /// Singular values of a square matrix if they lie within a factor of [`GENTLE`]; else `None`. The eigenvalues of
     /// A^H A then give them to the last digits, without a polar decomposition. `total` is the sum of their squares.
-    fn gentle_svd<W: Scalar<Wide = W>>(&mut self, a: &GpuMatrix<W>, total: f64) -> Result<Option<Svd<GpuMatrix<W>>>> {
+    fn gentle_svd(&mut self, a: &DeviceMatrix, total: f64) -> Result<Option<Svd<DeviceMatrix>>> {
         if !(1e-100..1e100).contains(&total) {
             return Ok(None);
         }
-        let order = a.rows();
+        let (order, dtype) = (a.rows(), a.dtype());
         let (what, plain) = ("singular values", Transpose::Plain);
-        let square = self.uninitialised::<W>(what, order, order)?;
-        self.blas.multiply::<W>(1.0, a.view(), Transpose::Adjoint, a.view(), plain, 0.0, square.view())?;
+        let square = self.uninitialised_as(dtype, what, order, order)?;
+        self.blas.multiply_as(dtype, 1.0, a.view(), Transpose::Adjoint, a.view(), plain, 0.0, square.view())?;
         // The test uses the variance of the eigenvalues over the square of their mean, plus 1. It is cheap and seldom wrong.
-        let fourth: f64 = self.column_sums::<W>(square.view(), 1.0)?.iter().sum();
+        let fourth: f64 = self.column_sums(dtype, square.view(), 1.0)?.iter().sum();
         if order as f64 * fourth > GENTLE_VARIANCE * total * total {
             return Ok(None);
         }
-        let (mut s, v) = match self.eigenvalues::<W>(&square) {
+        let (mut s, v) = match self.eigenvalues(&square) {
             Err(Error::Numerical(_)) => return Ok(None),
             other => other?,
         };
@@ -145,25 +145,25 @@ impl GpuAlgebra {
             return Ok(None);
         }
         s.iter_mut().for_each(|s| *s = s.sqrt());
-        let mut u = self.uninitialised::<W>("left singular vectors", order, order)?;
-        self.blas.multiply::<W>(1.0, a.view(), plain, v.view(), plain, 0.0, u.view())?;
+        let u = self.uninitialised_as(dtype, "left singular vectors", order, order)?;
+        self.blas.multiply_as(dtype, 1.0, a.view(), plain, v.view(), plain, 0.0, u.view())?;
         let mut factors = alloc::filled("factors of columns", order, 0.0)?;
         factors.iter_mut().zip(&s).for_each(|(factor, s)| *factor = 1.0 / s);
-        self.scale_columns(&mut u, &factors)?;
+        self.scale_by(&u, &factors)?;
         Ok(Some(Svd { u, s, v }))
     }
 
     /// Singular values of a square matrix; `None` if the iteration or the eigenvalues do not converge.
-    fn square_svd<W: Scalar<Wide = W>>(&mut self, a: &GpuMatrix<W>) -> Result<Option<Svd<GpuMatrix<W>>>> {
-        let order = a.rows();
+    fn square_svd(&mut self, a: &DeviceMatrix) -> Result<Option<Svd<DeviceMatrix>>> {
+        let (order, dtype) = (a.rows(), a.dtype());
         let what = "polar decomposition";
         let sums = self.gpu.allocate_uninitialised_on(&self.stream, what, order * 8)?;
         let reduction = Reduction::Sums { factor: 1.0 };
-        dense::columns(W::DTYPE, &self.gpu, &self.stream, reduction, a.view(), sums.whole())?;
-        let mut p = self.uninitialised::<W>(what, order, order)?;
+        dense::columns(dtype, &self.gpu, &self.stream, reduction, a.view(), sums.whole())?;
+        let mut p = self.uninitialised_as(dtype, what, order, order)?;
         let noise = f64::EPSILON / (order as f64).sqrt();
         dense::start(
-            W::DTYPE,
+            dtype,
             &self.gpu,
             &self.stream,
             order,
@@ -172,9 +172,9 @@ impl GpuAlgebra {
             noise,
             p.memory().whole(),
         )?;
-        let mut spare = self.uninitialised::<W>(what, order, order)?;
-        let first = self.uninitialised::<W>(what, order, order)?;
-        let mut square = self.uninitialised::<W>(what, order, order)?;
+        let mut spare = self.uninitialised_as(dtype, what, order, order)?;
+        let first = self.uninitialised_as(dtype, what, order, order)?;
+        let mut square = self.uninitialised_as(dtype, what, order, order)?;
         let mut is_close = false;
         for (far, near) in ROUNDS {
             for step in 0..far + near {
@@ -191,44 +191,44 @@ impl GpuAlgebra {
         }
         self.polar_step(&mut p, &mut spare, &first, &square, NEAR)?;
         let plain = Transpose::Plain;
-        self.blas.multiply::<W>(1.0, p.view(), Transpose::Adjoint, a.view(), plain, 0.0, square.view())?;
-        let (mut s, v) = match self.eigenvalues::<W>(&square) {
+        self.blas.multiply_as(dtype, 1.0, p.view(), Transpose::Adjoint, a.view(), plain, 0.0, square.view())?;
+        let (mut s, v) = match self.eigenvalues(&square) {
             Err(Error::Numerical(_)) => return Ok(None),
             other => other?,
         };
         // The smallest eigenvalues may be negative by rounding.
         s.iter_mut().for_each(|s| *s = s.max(0.0));
-        self.blas.multiply::<W>(1.0, p.view(), plain, v.view(), plain, 0.0, spare.view())?;
+        self.blas.multiply_as(dtype, 1.0, p.view(), plain, v.view(), plain, 0.0, spare.view())?;
         Ok(Some(Svd { u: spare, s, v }))
     }
 
     /// P := P (a + b P^H P + c (P^H P)^2).
-    fn polar_step<W: Scalar>(
+    fn polar_step(
         &self,
-        p: &mut GpuMatrix<W>,
-        spare: &mut GpuMatrix<W>,
-        first: &GpuMatrix<W>,
-        square: &GpuMatrix<W>,
+        p: &mut DeviceMatrix,
+        spare: &mut DeviceMatrix,
+        first: &DeviceMatrix,
+        square: &DeviceMatrix,
         coefficients: [f64; 3],
     ) -> Result<()> {
-        let (plain, order) = (Transpose::Plain, p.rows());
+        let (plain, order, dtype) = (Transpose::Plain, p.rows(), p.dtype());
         let multiply =
-            |a: View<'_>, op, b: View<'_>, c: View<'_>| self.blas.multiply::<W>(1.0, a, op, b, plain, 0.0, c);
+            |a: View<'_>, op, b: View<'_>, c: View<'_>| self.blas.multiply_as(dtype, 1.0, a, op, b, plain, 0.0, c);
         multiply(p.view(), Transpose::Adjoint, p.view(), first.view())?;
         multiply(first.view(), plain, first.view(), square.view())?;
         let regions: [Region<'_>; 2] = [first.memory().whole(), square.memory().whole()];
-        dense::polynomial(W::DTYPE, &self.gpu, &self.stream, order, coefficients, regions[0], regions[1])?;
+        dense::polynomial(dtype, &self.gpu, &self.stream, order, coefficients, regions[0], regions[1])?;
         multiply(p.view(), plain, square.view(), spare.view())?;
         std::mem::swap(p, spare);
         Ok(())
     }
 
     /// ||P^H P - I||_F; waits for the stream.
-    fn defect<W: Scalar>(&self, p: &GpuMatrix<W>, first: &GpuMatrix<W>, square: &mut GpuMatrix<W>) -> Result<f64> {
-        let plain = Transpose::Plain;
-        self.blas.multiply::<W>(1.0, p.view(), Transpose::Adjoint, p.view(), plain, 0.0, square.view())?;
+    fn defect(&self, p: &DeviceMatrix, first: &DeviceMatrix, square: &mut DeviceMatrix) -> Result<f64> {
+        let (plain, dtype) = (Transpose::Plain, p.dtype());
+        self.blas.multiply_as(dtype, 1.0, p.view(), Transpose::Adjoint, p.view(), plain, 0.0, square.view())?;
         let (unread, output) = (first.memory().whole(), square.memory().whole());
-        dense::polynomial(W::DTYPE, &self.gpu, &self.stream, p.rows(), [-1.0, 0.0, 1.0], unread, output)?;
-        Ok(self.column_sums::<W>(square.view(), 1.0)?.iter().sum::<f64>().sqrt())
+        dense::polynomial(dtype, &self.gpu, &self.stream, p.rows(), [-1.0, 0.0, 1.0], unread, output)?;
+        Ok(self.column_sums(dtype, square.view(), 1.0)?.iter().sum::<f64>().sqrt())
     }
 }

@@ -11,7 +11,6 @@ use super::pass::Body;
 use crate::backend::gpu::kernels::rsvd::Lines;
 use crate::backend::gpu::{DeviceMemory, Event};
 use crate::error::{Error, Result};
-use crate::scalar::Scalar;
 
 impl Feed {
     /// Waits until at most [`IN_FLIGHT`] blocks are unfinished, so that cancellation takes effect soon.
@@ -55,24 +54,24 @@ impl Feed {
     }
 
     /// Enqueues the work on a block that is on the device.
-    pub(super) fn consume<T: Scalar>(
+    pub(super) fn consume(
         &mut self,
         site: &mut Site,
         input: &Input<'_>,
         pass_work: PassWork,
         span: Span,
         spot: BlockMemory,
-        body: &mut Body<'_, T>,
+        body: &mut Body<'_>,
     ) -> Result<()> {
-        let begin = site.stream.record_time()?;
+        let (begin, dtype) = (site.stream.record_time()?, self.conversion.dtype);
         let raw = raw_lines(input, (self.share.first, span), spot, &self.store, &self.ring)?;
         let lines = if spot == BlockMemory::Store && self.state == State::Ready {
             raw
         } else {
-            self.conversion.apply::<T>(site, input, pass_work, span, raw, spot != BlockMemory::Caller)?
+            self.conversion.apply(site, input, pass_work, span, raw, spot != BlockMemory::Caller)?
         };
         if !pass_work.moments {
-            body(site, &Block { span, entries: Entries::Dense { lines, row_major: input.row_major } })?;
+            body(site, &Block { dtype, span, entries: Entries::Dense { lines, row_major: input.row_major } })?;
         }
         self.spans.push((false, begin, site.stream.record_time()?));
         if let BlockMemory::Slot(k) = spot {

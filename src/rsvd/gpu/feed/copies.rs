@@ -13,13 +13,12 @@ use super::pass::{Body, PassTraffic, Watch};
 use crate::backend::gpu::{DeviceMemory, Staging};
 use crate::blocks::pipeline::read_ahead;
 use crate::error::Result;
-use crate::scalar::Scalar;
 use crate::shape::to_u64;
 
 impl Feed {
     /// A pass over data in host memory: this thread enqueues the copies and the work, which overlap.
     #[allow(clippy::too_many_arguments, reason = "the arguments that the three ways of copying share")]
-    pub(super) fn copied<T: Scalar>(
+    pub(super) fn copied(
         &mut self,
         site: &mut Site,
         input: &Input<'_>,
@@ -28,7 +27,7 @@ impl Feed {
         ready: &[(Span, BlockMemory)],
         copies: &[(Span, BlockMemory)],
         copy: &mut dyn FnMut(&mut DeviceMemory, usize, Span) -> Result<()>,
-        body: &mut Body<'_, T>,
+        body: &mut Body<'_>,
     ) -> Result<()> {
         // The next copy to a slot may be enqueued as soon as the work on its block is enqueued.
         let ahead = self.ring.len().max(IN_FLIGHT);
@@ -57,7 +56,7 @@ impl Feed {
 
     /// A pass over a source: a separate thread reads the blocks ahead.
     #[allow(clippy::too_many_arguments, reason = "the arguments that the three ways of copying share")]
-    pub(super) fn read<T: Scalar>(
+    pub(super) fn read(
         &mut self,
         site: &mut Site,
         input: &Input<'_>,
@@ -65,7 +64,7 @@ impl Feed {
         watch: &Watch<'_>,
         ready: &[(Span, BlockMemory)],
         copies: &[(Span, BlockMemory)],
-        body: &mut Body<'_, T>,
+        body: &mut Body<'_>,
         moved: &mut PassTraffic,
     ) -> Result<()> {
         let DataLocation::Source(source) = &input.place else { return Ok(()) };

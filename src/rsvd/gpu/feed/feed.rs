@@ -11,7 +11,6 @@ use super::pass::{Body, PassTraffic, Watch};
 use crate::backend::gpu::{DeviceMemory, Event, Gpu, GpuStream, ScopedTransfers as _, Staging, StagingRing};
 use crate::context::Context;
 use crate::error::Result;
-use crate::scalar::Scalar;
 use crate::shape::to_u64;
 
 /// A device's share of the rows, with the memory and the queue that bring them there.
@@ -66,13 +65,13 @@ impl Feed {
     }
 
     /// Runs `body` on every block.
-    pub(in crate::rsvd::gpu) fn run<T: Scalar>(
+    pub(in crate::rsvd::gpu) fn run(
         &mut self,
         site: &mut Site,
         input: &Input<'_>,
         pass_work: PassWork,
         watch: &Watch<'_>,
-        body: &mut Body<'_, T>,
+        body: &mut Body<'_>,
     ) -> Result<PassTraffic> {
         let longest = self.cut.block.max(self.cut.resident_block);
         self.conversion.begin(site, input, pass_work, longest, self.blocks())?;
@@ -105,13 +104,13 @@ impl Feed {
         Ok((link, work))
     }
 
-    fn pass<T: Scalar>(
+    fn pass(
         &mut self,
         site: &mut Site,
         input: &Input<'_>,
         pass_work: PassWork,
         watch: &Watch<'_>,
-        body: &mut Body<'_, T>,
+        body: &mut Body<'_>,
         moved: &mut PassTraffic,
     ) -> Result<()> {
         if let DataLocation::Device(..) = input.place {
@@ -170,16 +169,16 @@ impl Feed {
             DataLocation::Source(_) => self.read(site, input, pass_work, watch, &ready, &copies, body, moved),
             DataLocation::Device(..) => Ok(()),
         }?;
-        self.update_resident::<T>(input, pass_work);
+        self.update_resident(input, pass_work);
         Ok(())
     }
 
     /// Updates the state of the resident rows after a pass.
-    fn update_resident<T: Scalar>(&mut self, input: &Input<'_>, pass_work: PassWork) {
+    fn update_resident(&mut self, input: &Input<'_>, pass_work: PassWork) {
         if self.cut.resident == 0 {
             return;
         }
-        let in_place = !pass_work.moments && input.dtype == T::DTYPE;
+        let in_place = !pass_work.moments && input.dtype == self.conversion.dtype;
         self.state = if in_place || self.state == State::Ready { State::Ready } else { State::Raw };
     }
 

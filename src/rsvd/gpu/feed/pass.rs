@@ -31,4 +31,4 @@ impl Watch<'_> {
 }
 
 /// The work on a block.
-pub(in crate::rsvd::gpu) type Body<'f, T> = dyn FnMut(&mut Site, &Block<'_, T>) -> Result<()> + 'f;
+pub(in crate::rsvd::gpu) type Body<'f> = dyn FnMut(&mut Site, &Block<'_>) -> Result<()> + 'f;

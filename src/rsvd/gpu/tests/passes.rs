@@ -76,7 +76,7 @@ fn check<T: Scalar>(case: &Case, site: (From, Order, usize), setting: Setting, c
         near("two sketches' P", &got, &p_here, size * w_size);
 
         // Blocks as the plan has them.
-        let blocks: Vec<_> = ops.parts[0].feed.all_blocks().collect();
+        let blocks: Vec<_> = ops.devices.parts[0].feed.all_blocks().collect();
         for iterations in [0i32, 1] {
             let local = BlockParameters { width: l, iterations: iterations as usize, sketch: sketch(4) };
             let mut y: GpuMatrix<T> = ops.zeros("test", n, l).unwrap();

@@ -80,7 +80,7 @@ pub(super) fn fetched<T: Scalar>(ops: &mut GpuOps<'_, T>, m: &GpuMatrix<T>) -> V
 
 pub(super) fn fetched_tall<T: Scalar>(ops: &mut GpuOps<'_, T>, p: &Tall<T>) -> Vec<Vec<C64>> {
     let (rows, cols) = (ops.rows(), ops.tall_width(p));
-    let context = Arc::clone(&ops.parts[0].site.context);
+    let context = Arc::clone(&ops.devices.parts[0].site.context);
     let mut out = Matrix::create(&context, T::DTYPE, Location::Host, Order::ColumnMajor, rows, cols).unwrap();
     ops.tall_write(p, &mut out, false, false).unwrap();
     let data = out.dense("test").unwrap().memory.host("test").unwrap();

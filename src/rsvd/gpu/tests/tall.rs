@@ -25,7 +25,7 @@ fn check<T: Scalar>(context: &Arc<Context>, setting: Setting, on_host: bool) {
     let eps = T::Part::EPSILON.to_f64();
     let (m, l) = (case.rows, 7);
     with::<T, _>(context, &case, (From::Pinned, Order::RowMajor, 0), setting, |ops| {
-        for part in &mut ops.parts {
+        for part in &mut ops.devices.parts {
             part.feed.cut.tall_on_device = !on_host;
         }
         let mut p = ops.tall("test", l).unwrap();

@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_void};
 use std::sync::{Arc, Once};
 
-use super::functions::{Aligned, Functions, int, name, operation};
+use super::functions::{Functions, int, name, operation, real};
 use crate::backend::foreign::Calls;
 use crate::backend::gpu::device::Device;
 use crate::backend::gpu::faults::library_fault;
@@ -13,8 +13,7 @@ use crate::backend::gpu::open::Gpu;
 use crate::backend::gpu::stream::GpuStream;
 use crate::backend::gpu::view::{Transpose, View};
 use crate::error::{Error, Result};
-use crate::instances::compiled_here;
-use crate::scalar::Scalar;
+use crate::scalar::{DType, Scalar};
 use crate::shape::to_i64;
 
 /// `CUBLAS_POINTER_MODE_HOST`.
@@ -178,28 +177,35 @@ impl Blas {
         &self.stream
     }
 
-    compiled_here! {
-        /// C = alpha op(A) op(B) + beta C, in stream order. With beta = 0 C is not read.
-        ///
-        /// # Errors
-        /// [`Error::Internal`] for shapes that do not fit, and for memory that is too short; [`Error::InvalidArgument`]
-        /// for memory that is not aligned to its elements; [`Error::NotSupported`] for sizes that the library does not
-        /// take; [`Error::Cuda`].
-        pub fn multiply<T: Scalar>(
-            &self: Blas,
-            alpha: f64,
-            a: View<'_>,
-            op_a: Transpose,
-            b: View<'_>,
-            op_b: Transpose,
-            beta: f64,
-            c: View<'_>,
-        ) -> Result<()> = Blas::multiply_of;
+    /// [`Blas::multiply_as`] for matrices of type T.
+    ///
+    /// # Errors
+    /// As [`Blas::multiply_as`].
+    #[inline]
+    #[allow(clippy::too_many_arguments, reason = "the field's own signature")]
+    pub fn multiply<T: Scalar>(
+        &self,
+        alpha: f64,
+        a: View<'_>,
+        op_a: Transpose,
+        b: View<'_>,
+        op_b: Transpose,
+        beta: f64,
+        c: View<'_>,
+    ) -> Result<()> {
+        self.multiply_as(T::DTYPE, alpha, a, op_a, b, op_b, beta, c)
     }
 
+    /// C = alpha op(A) op(B) + beta C for matrices of type `dtype`, in stream order. With beta = 0 C is not read.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for shapes that do not fit, for memory that is too short, and for another type than those of
+    /// linear algebra; [`Error::InvalidArgument`] for memory that is not aligned to its elements;
+    /// [`Error::NotSupported`] for sizes that the library does not take; [`Error::Cuda`].
     #[allow(clippy::too_many_arguments, reason = "the field's own signature")]
-    fn multiply_of<T: Scalar>(
+    pub fn multiply_as(
         &self,
+        dtype: DType,
         alpha: f64,
         a: View<'_>,
         op_a: Transpose,
@@ -213,14 +219,14 @@ impl Blas {
             let (p, q) = (c.rows, c.cols);
             return Err(Error::Internal(format!("a product {m} x {k} times {inner} x {n} is no {p} x {q}")));
         }
-        let (from, with, to) = (a.address::<T>("a")?, b.address::<T>("b")?, c.address::<T>("c")?);
+        let (from, with, to) = (a.address_of(dtype, "a")?, b.address_of(dtype, "b")?, c.address_of(dtype, "c")?);
         if m == 0 || n == 0 {
             return Ok(());
         }
-        let (alpha, beta) = (Aligned(T::from_parts(alpha, 0.0)), Aligned(T::from_parts(beta, 0.0)));
+        let (alpha, beta) = (real(dtype, alpha), real(dtype, beta));
         let sizes = [int("rows", m)?, int("columns", n)?, int("inner", k)?];
         let steps = [int("ld", a.ld.max(1))?, int("ld", b.ld.max(1))?, int("ld", c.ld.max(1))?];
-        let gemm = self.functions.gemm(T::DTYPE)?;
+        let gemm = self.functions.gemm(dtype)?;
         library_fault("cublasXgemm")?;
         let _entered = self.device.enter()?;
         // SAFETY: the three matrices lie inside their memories, as `address` checked; the scalars are read at once.
@@ -244,22 +250,28 @@ impl Blas {
         })
     }
 
-    compiled_here! {
-        /// [`Blas::multiply`] with scalars in device memory, in stream order like the matrices. Each is aligned to 16 bytes.
-        ///
-        /// # Errors
-        /// As [`Blas::multiply`].
-        pub fn multiply_by<T: Scalar>(
-            &self: Blas,
-            scalars: Scalars<'_>,
-            left: (View<'_>, Transpose),
-            right: (View<'_>, Transpose),
-            c: View<'_>,
-        ) -> Result<()> = Blas::multiply_by_of;
+    /// [`Blas::multiply`] with scalars in device memory, in stream order like the matrices. Each is aligned to 16 bytes.
+    ///
+    /// # Errors
+    /// As [`Blas::multiply_as`].
+    #[inline]
+    pub fn multiply_by<T: Scalar>(
+        &self,
+        scalars: Scalars<'_>,
+        left: (View<'_>, Transpose),
+        right: (View<'_>, Transpose),
+        c: View<'_>,
+    ) -> Result<()> {
+        self.multiply_by_as(T::DTYPE, scalars, left, right, c)
     }
 
-    fn multiply_by_of<T: Scalar>(
+    /// [`Blas::multiply_by`] for matrices of type `dtype`.
+    ///
+    /// # Errors
+    /// As [`Blas::multiply_as`].
+    pub fn multiply_by_as(
         &self,
+        dtype: DType,
         scalars: Scalars<'_>,
         (a, op_a): (View<'_>, Transpose),
         (b, op_b): (View<'_>, Transpose),
@@ -270,7 +282,7 @@ impl Blas {
             let (p, q) = (c.rows, c.cols);
             return Err(Error::Internal(format!("a product {m} x {k} times {inner} x {n} is no {p} x {q}")));
         }
-        let (from, with, to) = (a.address::<T>("a")?, b.address::<T>("b")?, c.address::<T>("c")?);
+        let (from, with, to) = (a.address_of(dtype, "a")?, b.address_of(dtype, "b")?, c.address_of(dtype, "c")?);
         // A scalar is read with the widest alignment.
         let (alpha, beta) = (scalars.alpha.array("alpha", 1, 16)?, scalars.beta.array("beta", 1, 16)?);
         if m == 0 || n == 0 {
@@ -278,7 +290,7 @@ impl Blas {
         }
         let sizes = [int("rows", m)?, int("columns", n)?, int("inner", k)?];
         let steps = [int("ld", a.ld.max(1))?, int("ld", b.ld.max(1))?, int("ld", c.ld.max(1))?];
-        let gemm = if scalars.three { self.functions.gemm3m(T::DTYPE)? } else { self.functions.gemm(T::DTYPE)? };
+        let gemm = if scalars.three { self.functions.gemm3m(dtype)? } else { self.functions.gemm(dtype)? };
         library_fault("cublasXgemm")?;
         let _entered = self.device.enter()?;
         // SAFETY: a handle of this device; the three matrices and both scalars lie inside their memories, as was checked.
@@ -303,23 +315,29 @@ impl Blas {
         self.with_device_scalars("cublasXgemm", product)
     }
 
-    compiled_here! {
-        /// [`Blas::multiply_by`] for each of `count` matrices.
-        ///
-        /// # Errors
-        /// As [`Blas::multiply`]; [`Error::Internal`] for matrices C that overlap.
-        pub fn multiply_all_by<T: Scalar>(
-            &self: Blas,
-            scalars: Scalars<'_>,
-            left: (Series<'_>, Transpose),
-            right: (Series<'_>, Transpose),
-            c: Series<'_>,
-            count: usize,
-        ) -> Result<()> = Blas::multiply_all_by_of;
+    /// [`Blas::multiply_by`] for each of `count` matrices.
+    ///
+    /// # Errors
+    /// As [`Blas::multiply_as`]; [`Error::Internal`] for matrices C that overlap.
+    #[inline]
+    pub fn multiply_all_by<T: Scalar>(
+        &self,
+        scalars: Scalars<'_>,
+        left: (Series<'_>, Transpose),
+        right: (Series<'_>, Transpose),
+        c: Series<'_>,
+        count: usize,
+    ) -> Result<()> {
+        self.multiply_all_by_as(T::DTYPE, scalars, left, right, c, count)
     }
 
-    fn multiply_all_by_of<T: Scalar>(
+    /// [`Blas::multiply_all_by`] for matrices of type `dtype`.
+    ///
+    /// # Errors
+    /// As [`Blas::multiply_all_by`].
+    pub fn multiply_all_by_as(
         &self,
+        dtype: DType,
         scalars: Scalars<'_>,
         (a, op_a): (Series<'_>, Transpose),
         (b, op_b): (Series<'_>, Transpose),
@@ -331,9 +349,9 @@ impl Blas {
         if k != inner || (m, n) != (rows, cols) || (count > 1 && c.stride < rows * cols) {
             return Err(Error::Internal(format!("products {m} x {k} times {inner} x {n} are no {rows} x {cols}")));
         }
-        let from = a.first.address_of_all::<T>("a", a.stride, count)?;
-        let with = b.first.address_of_all::<T>("b", b.stride, count)?;
-        let to = c.first.address_of_all::<T>("c", c.stride, count)?;
+        let from = a.first.address_of_all(dtype, "a", a.stride, count)?;
+        let with = b.first.address_of_all(dtype, "b", b.stride, count)?;
+        let to = c.first.address_of_all(dtype, "c", c.stride, count)?;
         let (alpha, beta) = (scalars.alpha.array("alpha", 1, 16)?, scalars.beta.array("beta", 1, 16)?);
         if m == 0 || n == 0 || count == 0 {
             return Ok(());
@@ -342,7 +360,7 @@ impl Blas {
         let ld = |series: &Series<'_>| int("ld", series.first.ld.max(1));
         let steps = [ld(&a)?, ld(&b)?, ld(&c)?];
         let [next_a, next_b, next_c] = [a, b, c].map(|series| to_i64(series.stride));
-        let gemm = self.functions.batched_gemm(T::DTYPE)?;
+        let gemm = self.functions.batched_gemm(dtype)?;
         library_fault("cublasXgemmStridedBatched")?;
         let _entered = self.device.enter()?;
         // SAFETY: a handle of this device; all matrices and both scalars lie inside their memories, as was checked.

@@ -173,7 +173,18 @@ pub(super) fn unknown(dtype: DType) -> Error {
 
 /// A scalar for the library, which reads it with the alignment of CUDA's complex numbers. This is twice that of Rust's.
 #[repr(C, align(16))]
-pub(super) struct Aligned<T>(pub(super) T);
+pub(super) struct Aligned(pub(super) [u8; 16]);
+
+/// The number `value` in the type `dtype`, with the imaginary part 0 if that is complex.
+pub(super) fn real(dtype: DType, value: f64) -> Aligned {
+    let mut bytes = [0; 16];
+    if dtype.is_single() {
+        bytes[..4].copy_from_slice(&(value as f32).to_ne_bytes());
+    } else {
+        bytes[..8].copy_from_slice(&value.to_ne_bytes());
+    }
+    Aligned(bytes)
+}
 
 pub(super) fn operation(transpose: Transpose) -> c_int {
     match transpose {
@@ -200,4 +211,28 @@ pub(super) fn name(code: i32) -> &'static str {
 /// A size as the library's `int`.
 pub(in crate::backend::gpu) fn int(what: &str, value: usize) -> Result<c_int> {
     c_int::try_from(value).map_err(|_| Error::NotSupported(format!("{what}: {value} is more than cuBLAS takes")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scalar::{Scalar, with_scalar};
+
+    #[test]
+    fn scalars_are_those_of_their_types() {
+        for value in [1.0, -0.1, 0.0, 1e300, f64::MIN_POSITIVE] {
+            for dtype in [DType::F32, DType::F64, DType::CF32, DType::CF64] {
+                let found = real(dtype, value).0;
+                let (own, rest) = found.split_at(dtype.part_size());
+                let expected =
+                    with_scalar!(dtype, "dtype", T => Ok(<T as Scalar>::from_parts(value, 0.0).re())).unwrap();
+                let number = match own.try_into() {
+                    Ok(bytes) => f64::from(f32::from_ne_bytes(bytes)),
+                    Err(_) => f64::from_ne_bytes(own.try_into().unwrap()),
+                };
+                assert_eq!(number.to_bits(), expected.to_bits(), "{dtype:?} {value}");
+                assert!(rest.iter().all(|byte| *byte == 0), "{dtype:?} {value}");
+            }
+        }
+    }
 }

@@ -3,12 +3,11 @@
 use std::ffi::c_int;
 
 use super::blas::Blas;
-use super::functions::{Aligned, int, operation};
+use super::functions::{int, operation, real};
 use crate::backend::gpu::faults::library_fault;
 use crate::backend::gpu::view::{Transpose, View};
 use crate::error::{Error, Result};
-use crate::instances::compiled_here;
-use crate::scalar::Scalar;
+use crate::scalar::DType;
 
 /// `CUBLAS_FILL_MODE_LOWER`.
 const LOWER: c_int = 0;
@@ -22,41 +21,38 @@ const RIGHT: c_int = 1;
 const NON_UNIT: c_int = 0;
 
 impl Blas {
-    compiled_here! {
-        /// The lower triangle of C = alpha A^H A + beta C, or with `outer` of alpha A A^H + beta C. The rest of C is
-        /// not changed.
-        ///
-        /// # Errors
-        /// As [`Blas::multiply`].
-        pub fn rank_update<T: Scalar>(
-            &self: Blas,
-            alpha: f64,
-            a: View<'_>,
-            outer: bool,
-            beta: f64,
-            c: View<'_>,
-        ) -> Result<()> = Blas::rank_update_of;
-    }
-
-    fn rank_update_of<T: Scalar>(&self, alpha: f64, a: View<'_>, outer: bool, beta: f64, c: View<'_>) -> Result<()> {
+    /// The lower triangle of C = alpha A^H A + beta C, or with `outer` of alpha A A^H + beta C, for matrices of type
+    /// `dtype`. The rest of C is not changed.
+    ///
+    /// # Errors
+    /// As [`Blas::multiply_as`].
+    pub fn rank_update(
+        &self,
+        dtype: DType,
+        alpha: f64,
+        a: View<'_>,
+        outer: bool,
+        beta: f64,
+        c: View<'_>,
+    ) -> Result<()> {
         let (n, k) = if outer { (a.rows, a.cols) } else { (a.cols, a.rows) };
         if (c.rows, c.cols) != (n, n) {
             return Err(Error::Internal(format!("A^H A has {n} rows, its matrix {} x {}", c.rows, c.cols)));
         }
-        let (from, to) = (a.address::<T>("a")?, c.address::<T>("c")?);
+        let (from, to) = (a.address_of(dtype, "a")?, c.address_of(dtype, "c")?);
         if n == 0 {
             return Ok(());
         }
         // The complex routines take real scalars, which are the first part of a complex one.
-        let (alpha, beta) = (Aligned(T::from_parts(alpha, 0.0)), Aligned(T::from_parts(beta, 0.0)));
-        let op = operation(match (outer, T::IS_COMPLEX) {
+        let (alpha, beta) = (real(dtype, alpha), real(dtype, beta));
+        let op = operation(match (outer, dtype.is_complex()) {
             (true, _) => Transpose::Plain,
             (false, true) => Transpose::Adjoint,
             (false, false) => Transpose::Transpose,
         });
         let (order, inner) = (int("order", n)?, int("inner", k)?);
         let steps = [int("ld", a.ld.max(1))?, int("ld", c.ld.max(1))?];
-        let syrk = self.functions.syrk(T::DTYPE)?;
+        let syrk = self.functions.syrk(dtype)?;
         library_fault("cublasXherk")?;
         let _entered = self.device.enter()?;
         // SAFETY: as in `multiply`.
@@ -77,32 +73,24 @@ impl Blas {
         })
     }
 
-    compiled_here! {
-        /// B := R^-1 B for the upper triangle R of `r`, or with `right` B := B R^-1. The lower triangle is not read.
-        ///
-        /// # Errors
-        /// As [`Blas::multiply`].
-        pub fn solve_upper<T: Scalar>(
-            &self: Blas,
-            r: View<'_>,
-            b: View<'_>,
-            right: bool,
-        ) -> Result<()> = Blas::solve_upper_of;
-    }
-
-    fn solve_upper_of<T: Scalar>(&self, r: View<'_>, b: View<'_>, right: bool) -> Result<()> {
+    /// B := R^-1 B for the upper triangle R of `r`, or with `right` B := B R^-1, for matrices of type `dtype`. The lower
+    /// triangle is not read.
+    ///
+    /// # Errors
+    /// As [`Blas::multiply_as`].
+    pub fn solve_upper(&self, dtype: DType, r: View<'_>, b: View<'_>, right: bool) -> Result<()> {
         let order = if right { b.cols } else { b.rows };
         if (r.rows, r.cols) != (order, order) {
             return Err(Error::Internal(format!("a triangle {} x {} for {order} unknowns", r.rows, r.cols)));
         }
-        let (with, to) = (r.address::<T>("r")?, b.address::<T>("b")?);
+        let (with, to) = (r.address_of(dtype, "r")?, b.address_of(dtype, "b")?);
         if b.rows == 0 || b.cols == 0 {
             return Ok(());
         }
-        let alpha = Aligned(T::from_parts(1.0, 0.0));
+        let alpha = real(dtype, 1.0);
         let (rows, columns) = (int("rows", b.rows)?, int("columns", b.cols)?);
         let steps = [int("ld", r.ld.max(1))?, int("ld", b.ld.max(1))?];
-        let trsm = self.functions.trsm(T::DTYPE)?;
+        let trsm = self.functions.trsm(dtype)?;
         library_fault("cublasXtrsm")?;
         let _entered = self.device.enter()?;
         // SAFETY: as in `multiply`.

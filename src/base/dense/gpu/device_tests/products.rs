@@ -92,7 +92,7 @@ fn parts_and_rows_are_multiplied<T: Scalar>() {
     // A rank update, which changes the lower triangle alone. 41 roundings of sums that reach 82.
     let bound = 41.0 * 82.0 * eps::<T>();
     let g = Host::random::<T>(23, 23, 4).to::<T>(&mut ops);
-    ops.blas().rank_update::<T>(1.0, on_a.view(), false, 0.0, g.view()).unwrap();
+    ops.blas().rank_update(T::DTYPE, 1.0, on_a.view(), false, 0.0, g.view()).unwrap();
     let (got, want, old) = (Host::from(&mut ops, &g), a.adjoint().times(&a), Host::random::<T>(23, 23, 4));
     for j in 0..23 {
         for i in 0..23 {
