@@ -213,8 +213,16 @@ pub(super) fn combine<K: LanczosOps + ?Sized>(
     j: usize,
     v: usize,
 ) -> Result<()> {
-    let Some(coordinates) = coordinates else { return Ok(()) };
+    match coordinates_of(coordinates, j)? {
+        Some(weights) => krylov.spread(v, &weights, 0, j > 0),
+        None => Ok(()),
+    }
+}
+
+/// The coordinates of vector `j`; `None` without any.
+pub(super) fn coordinates_of(coordinates: Option<&[Vec<f64>]>, j: usize) -> Result<Option<Vec<f64>>> {
+    let Some(coordinates) = coordinates else { return Ok(None) };
     let mut weights = alloc::with_capacity("weights of a vector", coordinates.len())?;
     weights.extend(coordinates.iter().map(|c| c.get(j).copied().unwrap_or(0.0)));
-    krylov.spread(v, &weights, 0, j > 0)
+    Ok(Some(weights))
 }

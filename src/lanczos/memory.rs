@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::algorithm::pairs::Job;
 use super::cpu::CpuKrylov;
-use super::gpu::{DeviceOperator, GpuKrylov, Passing};
+use super::gpu::{DeviceOperator, Krylov, Passing};
 use super::operator::{self, Copies, Kind, Symmetric};
 use crate::backend::Backend;
 use crate::backend::memory::Memory;
@@ -92,7 +92,7 @@ pub fn space<T: Scalar>(
     match context.backend() {
         Backend::Cpu => Ok(operator.and(Bytes::on_host(CpuKrylov::<T>::bytes(context, n, columns.max(3))))),
         Backend::Gpu(gpu) => {
-            let device = GpuKrylov::<T>::bytes(context, gpu, (n, columns), operator.device, beside.device)?;
+            let device = Krylov::bytes(T::DTYPE, context, gpu, (n, columns), operator.device, beside.device)?;
             Ok(Bytes { device, ..operator })
         }
     }
@@ -120,7 +120,7 @@ pub fn singular_vectors(order: usize) -> Bytes {
 pub fn operator<T: Scalar>(context: &Context, kind: Kind, shape: (usize, usize), gathered: Option<usize>) -> Bytes {
     match context.backend() {
         Backend::Cpu => Bytes::default(),
-        Backend::Gpu(_) => Bytes { host: 0, device: DeviceOperator::<T>::bytes(kind, shape, gathered) },
+        Backend::Gpu(_) => Bytes { host: 0, device: DeviceOperator::bytes(T::DTYPE, kind, shape, gathered) },
     }
 }
 
@@ -131,7 +131,7 @@ pub fn operator<T: Scalar>(context: &Context, kind: Kind, shape: (usize, usize),
 pub(super) fn passing<T: Scalar>(context: &Context, size: (usize, usize), of: Passing) -> Result<Bytes> {
     match context.backend() {
         Backend::Cpu => Ok(Bytes::default()),
-        Backend::Gpu(gpu) => Ok(Bytes { host: 0, device: GpuKrylov::<T>::passing(gpu, size, of)? }),
+        Backend::Gpu(gpu) => Ok(Bytes { host: 0, device: Krylov::passing(T::DTYPE, gpu, size, of)? }),
     }
 }
 

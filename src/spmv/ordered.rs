@@ -49,11 +49,11 @@ impl Plan {
         let buffer = || gpu.allocate_uninitialised_on(stream, WHAT, bytes);
         let (from, to) = (buffer()?, buffer()?);
         let rows = |memory| Strided { memory, row: width, column: 1 };
-        order.apply_on_device::<T>(on, Direction::ToOrder, width, x, rows(from.whole()))?;
+        order.apply_on_device(T::DTYPE, on, Direction::ToOrder, width, x, rows(from.whole()))?;
         if keeps {
-            order.apply_on_device::<T>(on, Direction::ToOrder, width, y, rows(to.whole()))?;
+            order.apply_on_device(T::DTYPE, on, Direction::ToOrder, width, y, rows(to.whole()))?;
         }
         work(from.whole(), to.whole())?;
-        order.apply_on_device::<T>(on, Direction::ToMatrix, width, rows(to.whole()), y)
+        order.apply_on_device(T::DTYPE, on, Direction::ToMatrix, width, rows(to.whole()), y)
     }
 }

@@ -9,10 +9,9 @@ use crate::backend::gpu::kernels::spmv::{Strided, renumber};
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream};
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::instances::compiled_here;
 use crate::matrix::Matrix;
 use crate::matrix::sparse::{Ordering, order};
-use crate::scalar::Scalar;
+use crate::scalar::DType;
 
 const WHAT: &str = "order of a sparse product";
 
@@ -118,23 +117,13 @@ impl Renumbering {
         Ok(())
     }
 
-    compiled_here! {
-        /// As [`Renumbering::apply`] on the device, in the order of `stream`.
-        ///
-        /// # Errors
-        /// [`Error::Internal`] for vectors that are too short, and an order that is not on the device; [`Error::Cuda`].
-        pub fn apply_on_device<T: Scalar>(
-            &self: Renumbering,
-            on: (&Gpu, &GpuStream),
-            direction: Direction,
-            width: usize,
-            from: Strided<'_>,
-            to: Strided<'_>,
-        ) -> Result<()> = Renumbering::apply_on_device_of;
-    }
-
-    fn apply_on_device_of<T: Scalar>(
+    /// As [`Renumbering::apply`] on the device, for numbers of type `dtype`, in the order of `stream`.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for vectors that are too short, and an order that is not on the device; [`Error::Cuda`].
+    pub fn apply_on_device(
         &self,
+        dtype: DType,
         (gpu, stream): (&Gpu, &GpuStream),
         direction: Direction,
         width: usize,
@@ -143,6 +132,6 @@ impl Renumbering {
     ) -> Result<()> {
         let [list, places] = self.device.as_ref().ok_or_else(|| Error::Internal("an order off the device".into()))?;
         let list = if direction == Direction::ToOrder { list } else { places };
-        renumber(T::DTYPE, gpu, stream, list.whole(), (self.list.len(), width), from, to)
+        renumber(dtype, gpu, stream, list.whole(), (self.list.len(), width), from, to)
     }
 }

@@ -1,13 +1,12 @@
 //! The steps of a cycle of blocks, enqueued one after another. Their figures are copied to the host once, at the end.
 
-use super::space::GpuKrylov;
+use super::space::Krylov;
 use crate::alloc;
 use crate::backend::gpu::kernels::lanczos::{Scale, parts, scale};
 use crate::error::Result;
-use crate::lanczos::cycles::Cycles;
-use crate::lanczos::ops::{BlockStep, LanczosOps, Poll};
+use crate::lanczos::ops::{BlockStep, Poll};
 use crate::lanczos::options::MOST_BLOCK;
-use crate::scalar::Scalar;
+use crate::scalar::{DType, Scalar};
 
 const WHAT: &str = "block Lanczos steps";
 
@@ -42,22 +41,24 @@ impl Layout {
     }
 }
 
-impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
+impl Krylov<'_> {
     /// Largest number of totals for each column of a space of `columns`, for steps of any kind. A block step needs less
     /// for each of its columns than two projections and two passes within the largest block.
-    pub(super) fn most_totals(columns: usize) -> usize {
-        Self::record(columns) + 4 * (parts(T::DTYPE) * MOST_BLOCK + 1)
+    pub(super) fn most_totals(dtype: DType, columns: usize) -> usize {
+        Self::record(dtype, columns) + 4 * (parts(dtype) * MOST_BLOCK + 1)
     }
 
-    /// As [`Cycles::extend_block`] says.
+    /// The figures of the steps of [`Cycles::extend_block`](crate::lanczos::cycles::Cycles::extend_block): see
+    /// [`block_figures`].
     pub(super) fn block_steps(
         &mut self,
         locked: usize,
         (from, to): (usize, usize),
         b: usize,
         poll: &mut Poll<'_>,
-    ) -> Result<Vec<BlockStep<T::Wide>>> {
-        let layout = |j: usize| Layout { parts: parts(T::DTYPE), count: locked + j + b, b };
+    ) -> Result<Vec<f64>> {
+        let dtype = self.dtype;
+        let layout = |j: usize| Layout { parts: parts(dtype), count: locked + j + b, b };
         let mut at = 0;
         for j in (from..to).step_by(b) {
             let step = layout(j);
@@ -87,18 +88,7 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
         self.wait(poll)?;
         let mut read = alloc::filled(WHAT, at, 0.0f64)?;
         self.gpu.load_numbers(&self.stream, &self.totals, 0, &mut read)?;
-        let mut steps = alloc::with_capacity(WHAT, (to - from).div_ceil(b))?;
-        let mut rest = &read[..];
-        for j in (from..to).step_by(b) {
-            let step = layout(j);
-            let (own, others) = rest.split_at(step.all());
-            let (first, second) = own.split_at(step.projection() + step.triangle(b));
-            let ((along, norms), first) = figures::<T::Wide>(&step, first)?;
-            let ((again, left), second) = figures::<T::Wide>(&step, second)?;
-            steps.push(BlockStep { along, rest: norms, first, again, left, second });
-            rest = others;
-        }
-        Ok(steps)
+        Ok(read)
     }
 
     /// Enqueues the division of column `column` by the root of total `at`.
@@ -106,8 +96,30 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
         let own = self.column(column)?;
         let square = Some(self.totals(at, 1)?);
         let one = Scale { from: own, to: own, rows: self.n, square, parts: None, factor: 1.0, keep: 0.0 };
-        scale(T::DTYPE, &self.gpu, &self.stream, one)
+        scale(self.dtype, &self.gpu, &self.stream, one)
     }
+}
+
+/// Reads the figures of the steps of blocks of `b` columns, of type `dtype`, that [`Krylov::block_steps`] returned.
+pub(super) fn block_figures<W: Scalar>(
+    read: &[f64],
+    dtype: DType,
+    locked: usize,
+    (from, to): (usize, usize),
+    b: usize,
+) -> Result<Vec<BlockStep<W>>> {
+    let mut steps = alloc::with_capacity(WHAT, (to - from).div_ceil(b))?;
+    let mut rest = read;
+    for j in (from..to).step_by(b) {
+        let step = Layout { parts: parts(dtype), count: locked + j + b, b };
+        let (own, others) = rest.split_at(step.all());
+        let (first, second) = own.split_at(step.projection() + step.triangle(b));
+        let ((along, norms), first) = figures::<W>(&step, first)?;
+        let ((again, left), second) = figures::<W>(&step, second)?;
+        steps.push(BlockStep { along, rest: norms, first, again, left, second });
+        rest = others;
+    }
+    Ok(steps)
 }
 
 /// Coefficients of a projection and the norms after it, and a triangle.

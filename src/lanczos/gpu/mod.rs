@@ -9,6 +9,7 @@
 //! | `space` | the memory of a space |
 //! | `ops`, `cycles` | its operations and loops |
 //! | `operator` | operators on vectors in device memory |
+//! | `host` | operators that multiply on the host |
 //! | `order` | columns in the operator's own order |
 //! | `part` | the rows of one context, where several share a matrix |
 //! | `blocks` | the steps of a cycle of blocks |
@@ -19,6 +20,7 @@
 
 mod blocks;
 mod cycles;
+mod host;
 mod operator;
 mod ops;
 mod order;
@@ -35,3 +37,4 @@ pub(super) use operator::DeviceOperator;
 pub(super) use part::GpuPart;
 pub use passing::Passing;
 pub use space::GpuKrylov;
+pub(super) use space::Krylov;

@@ -1,6 +1,5 @@
 //! Operators on vectors in device memory.
 
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::super::operator::{DeviceProducts, Kind, Parts, Symmetric};
@@ -13,7 +12,7 @@ use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region, View};
 use crate::dense::Op;
 use crate::error::{Error, Result};
 use crate::matrix::{Matrix, OnDevice};
-use crate::scalar::{Complex, Scalar};
+use crate::scalar::{Complex, DType, Scalar, with_scalar};
 use crate::shape::product;
 use crate::spmv::gpu::Space;
 use crate::spmv::{Plan, Renumbering};
@@ -50,9 +49,10 @@ struct Planned<'o> {
 }
 
 impl Products<'_> {
-    /// Applies `finish` to the sums op(A) `gathered`, in stream order.
-    fn multiply<T: Scalar>(
+    /// Applies `finish` to the sums op(A) `gathered`, of type `dtype`, in stream order.
+    fn multiply(
         &self,
+        dtype: DType,
         stream: &GpuStream,
         op: Op,
         gathered: Region<'_>,
@@ -69,12 +69,13 @@ impl Products<'_> {
                 return Err(Error::Internal("products with an adjoint that was not planned".into()));
             }
         };
-        plan.multiply_device::<T>(own.matrix, stream, space, gathered, finish)
+        with_scalar!(dtype, "a", T => plan.multiply_device::<T>(own.matrix, stream, space, gathered, finish))
     }
 }
 
 /// A [`Symmetric`] on vectors in device memory.
-pub(in crate::lanczos) struct DeviceOperator<'o, T: Scalar> {
+pub(in crate::lanczos) struct DeviceOperator<'o> {
+    dtype: DType,
     gpu: Gpu,
     stream: GpuStream,
     products: Products<'o>,
@@ -87,47 +88,80 @@ pub(in crate::lanczos) struct DeviceOperator<'o, T: Scalar> {
     diagonal: Option<DeviceMemory>,
     rank_one: Option<RankOne>,
     between: Option<DeviceMemory>,
-    number: PhantomData<T>,
 }
 
 fn real(v: f64) -> Complex<f64> {
     Complex::new(v, 0.0)
 }
 
-impl<'o, T: Scalar> DeviceOperator<'o, T> {
+/// The terms of an operator on the device: scaling, diagonal, and degrees of the second term of the modularity.
+struct DeviceTerms {
+    scale: Option<DeviceMemory>,
+    diagonal: Option<DeviceMemory>,
+    rank_one: Option<(DeviceMemory, f64)>,
+}
+
+/// The parts of an operator without its type, besides the terms on the device.
+struct UntypedParts<'o> {
+    products: DeviceProducts<'o>,
+    kind: Kind,
+    shape: (usize, usize),
+    order: usize,
+    gathered: Option<usize>,
+    alpha: f64,
+    shift: f64,
+}
+
+impl<'o> DeviceOperator<'o> {
     /// Copies the operator's terms beside its matrix to the device.
-    pub(super) fn new(gpu: &Gpu, stream: &GpuStream, operator: &'o Symmetric<'_, T>) -> Result<Self> {
-        let order = operator.order();
+    pub(super) fn new<T: Scalar>(gpu: &Gpu, stream: &GpuStream, operator: &'o Symmetric<'_, T>) -> Result<Self> {
+        let (order, gathered) = (operator.order(), operator.gathered());
         let Parts { products, kind, shape, alpha, shift, scale, diagonal, rank_one } = operator.parts()?;
         let upload = |v: &[T::Part]| gpu.upload_numbers(stream, "degrees of a graph", v);
-        let bytes = |n: usize| product(WHAT, n, size_of::<T>());
-        let between = match kind {
-            Kind::Gram => Some(shape.0),
-            Kind::OuterGram => Some(shape.1),
-            _ => operator.gathered().or(scale.map(|_| order)),
-        };
         let rank_one = match rank_one {
             None => None,
             Some((degrees, inverse)) => {
                 let mut own = alloc::with_capacity(WHAT, order)?;
                 own.extend(degrees.iter().map(|d| T::from_parts(Scalar::re(*d), 0.0)));
-                Some(RankOne {
-                    degrees: gpu.upload_numbers(stream, "degrees of a graph", &own)?,
-                    inverse,
-                    partials: gpu.allocate_on(stream, WHAT, 8 * parts(T::DTYPE) * pieces(order))?,
-                    sum: gpu.allocate_on(stream, WHAT, 8 * parts(T::DTYPE))?,
-                })
+                Some((gpu.upload_numbers(stream, "degrees of a graph", &own)?, inverse))
             }
         };
+        let terms = DeviceTerms {
+            scale: scale.map(upload).transpose()?,
+            diagonal: diagonal.map(upload).transpose()?,
+            rank_one,
+        };
+        Self::with(gpu, stream, T::DTYPE, UntypedParts { products, kind, shape, order, gathered, alpha, shift }, terms)
+    }
+
+    fn with(gpu: &Gpu, stream: &GpuStream, dtype: DType, of: UntypedParts<'o>, terms: DeviceTerms) -> Result<Self> {
+        let UntypedParts { products, kind, shape, order, gathered, alpha, shift } = of;
+        let DeviceTerms { scale, diagonal, rank_one } = terms;
+        let between = match kind {
+            Kind::Gram => Some(shape.0),
+            Kind::OuterGram => Some(shape.1),
+            _ => gathered.or(scale.as_ref().map(|_| order)),
+        };
+        let rank_one = match rank_one {
+            None => None,
+            Some((degrees, inverse)) => Some(RankOne {
+                degrees,
+                inverse,
+                partials: gpu.allocate_on(stream, WHAT, 8 * parts(dtype) * pieces(order))?,
+                sum: gpu.allocate_on(stream, WHAT, 8 * parts(dtype))?,
+            }),
+        };
+        let space = |plan: &Plan| with_scalar!(dtype, "a", T => plan.device_space::<T>(stream));
         let products = match products {
             DeviceProducts::Own(own) => Products::Own(own),
             DeviceProducts::Planned { matrix, plan, adjoint } => {
-                let adjoint =
-                    adjoint.map(|plan| Ok::<_, Error>((plan, plan.device_space::<T>(stream)?))).transpose()?;
-                Products::Planned(Box::new(Planned { matrix, plan, space: plan.device_space::<T>(stream)?, adjoint }))
+                let adjoint = adjoint.map(|plan| Ok::<_, Error>((plan, space(plan)?))).transpose()?;
+                Products::Planned(Box::new(Planned { matrix, plan, space: space(plan)?, adjoint }))
             }
         };
+        let bytes = |n: usize| product(WHAT, n, dtype.size());
         Ok(Self {
+            dtype,
             gpu: gpu.clone(),
             stream: stream.clone(),
             products,
@@ -136,20 +170,19 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
             order,
             alpha,
             shift,
-            scale: scale.map(upload).transpose()?,
-            diagonal: diagonal.map(upload).transpose()?,
+            scale,
+            diagonal,
             rank_one,
             between: between.map(|n| gpu.allocate_on(stream, WHAT, bytes(n)?)).transpose()?,
-            number: PhantomData,
         })
     }
 
     /// Bytes on the device of the operator of a sparse matrix, beside the plans of its products. They are those of
     /// [`Parts`]. `gathered` is the length of the gather buffer of an operator that has only some rows.
-    pub(in crate::lanczos) fn bytes(kind: Kind, shape: (usize, usize), gathered: Option<usize>) -> usize {
-        let (order, sum) = (kind.order(shape), 8 * parts(T::DTYPE));
-        let number = |n: usize| n.saturating_mul(size_of::<T>());
-        let degrees = |lists: usize| order.saturating_mul(lists * size_of::<T::Part>());
+    pub(in crate::lanczos) fn bytes(dtype: DType, kind: Kind, shape: (usize, usize), gathered: Option<usize>) -> usize {
+        let (order, sum) = (kind.order(shape), 8 * parts(dtype));
+        let number = |n: usize| n.saturating_mul(dtype.size());
+        let degrees = |lists: usize| order.saturating_mul(lists * dtype.part().size());
         let (between, terms) = match kind {
             Kind::Matrix | Kind::Augmented => (0, 0),
             Kind::Gram => (shape.0, 0),
@@ -194,7 +227,7 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
     pub(super) fn gather(&self, x: Region<'_>) -> Result<()> {
         let (to, parts) = (self.gathered()?, self.scale.as_ref().map(DeviceMemory::whole));
         let one = Scale { from: x, to, rows: self.order, square: None, parts, factor: 1.0, keep: 0.0 };
-        scale(T::DTYPE, &self.gpu, &self.stream, one)
+        scale(self.dtype, &self.gpu, &self.stream, one)
     }
 
     /// As [`DeviceOperator::affine`] for the operator's own rows. [`DeviceOperator::gathered`] must hold all entries
@@ -219,7 +252,7 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
             diagonal: self.diagonal.as_ref().map(DeviceMemory::whole),
             ..made
         };
-        self.products.multiply::<T>(&self.stream, Op::Plain, gathered, &made)
+        self.products.multiply(self.dtype, &self.stream, Op::Plain, gathered, &made)
     }
 
     /// Whether [`DeviceOperator::apply_block`] supports this operator.
@@ -234,13 +267,13 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
 
     /// Y = A X for `width` columns, in stream order. The matrix is read once for all of them.
     pub(super) fn apply_block(&self, width: usize, x: Region<'_>, y: Region<'_>) -> Result<()> {
-        let (gpu, stream, rows) = (&self.gpu, &self.stream, self.order);
-        let length = product(WHAT, rows, size_of::<T>())?;
+        let (dtype, gpu, stream, rows) = (self.dtype, &self.gpu, &self.stream, self.order);
+        let length = product(WHAT, rows, self.dtype.size())?;
         let each = |from: Region<'_>, to: Region<'_>, parts: Option<&DeviceMemory>, factor: f64, keep: f64| {
             let parts = parts.map(DeviceMemory::whole);
             (0..width).try_for_each(|j| {
                 let (from, to) = (from.part(j * length, length)?, to.part(j * length, length)?);
-                scale(T::DTYPE, gpu, stream, Scale { from, to, rows, square: None, parts, factor, keep })
+                scale(dtype, gpu, stream, Scale { from, to, rows, square: None, parts, factor, keep })
             })
         };
         let own = match &self.products {
@@ -259,18 +292,13 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
         let space = || gpu.allocate_uninitialised_on(stream, WHAT, product(WHAT, length, width)?);
         let (input, output) = (space()?, space()?);
         let (input, output) = (input.whole(), output.whole());
-        place(
-            T::DTYPE,
-            gpu,
-            stream,
-            View::packed(gathered, rows, width),
-            View::packed(input, width, rows),
-            true,
-            false,
-        )?;
+        place(dtype, gpu, stream, View::packed(gathered, rows, width), View::packed(input, width, rows), true, false)?;
         let factors = (real(self.alpha), real(0.0));
-        own.plan.multiply_device_block::<T>(own.matrix, stream, factors, width, (input, width), (output, width))?;
-        place(T::DTYPE, gpu, stream, View::packed(output, width, rows), View::packed(y, rows, width), true, false)?;
+        let (input_rows, output_rows) = ((input, width), (output, width));
+        with_scalar!(dtype, "a", T => {
+            own.plan.multiply_device_block::<T>(own.matrix, stream, factors, width, input_rows, output_rows)
+        })?;
+        place(dtype, gpu, stream, View::packed(output, width, rows), View::packed(y, rows, width), true, false)?;
         if let Some(parts) = &self.scale {
             each(y, y, Some(parts), 1.0, 0.0)?;
         }
@@ -290,15 +318,15 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
 
     /// y = op(A) x with the operator's matrix A, in stream order.
     pub(super) fn factor(&self, op: Op, ProductVectors { x, y }: ProductVectors<'_>) -> Result<()> {
-        self.products.multiply::<T>(&self.stream, op, x, &DeviceFinish::plain(y, real(1.0), real(0.0)))
+        self.products.multiply(self.dtype, &self.stream, op, x, &DeviceFinish::plain(y, real(1.0), real(0.0)))
     }
 
     /// y = scale (A - center) x + keep y, in stream order.
     pub(super) fn affine(&self, step: Affine, ProductVectors { x, y }: ProductVectors<'_>) -> Result<()> {
-        let (gpu, stream) = (&self.gpu, &self.stream);
+        let (dtype, gpu, stream) = (self.dtype, &self.gpu, &self.stream);
         let finish = |y, x| self.finished(step, ProductVectors { x, y });
         let multiply =
-            |op, gathered, finish: &DeviceFinish<'_>| self.products.multiply::<T>(stream, op, gathered, finish);
+            |op, gathered, finish: &DeviceFinish<'_>| self.products.multiply(dtype, stream, op, gathered, finish);
         let between = || self.between.as_ref().ok_or_else(|| Error::Internal("an operator without its space".into()));
         match self.kind {
             Kind::Gram | Kind::OuterGram => {
@@ -311,7 +339,7 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
             }
             Kind::Augmented => {
                 let (rows, cols) = self.shape;
-                let (top, bottom) = (rows * size_of::<T>(), cols * size_of::<T>());
+                let (top, bottom) = (rows * self.dtype.size(), cols * self.dtype.size());
                 let (x_top, x_bottom) = (x.part(0, top)?, x.part(top, bottom)?);
                 let (y_top, y_bottom) = (y.part(0, top)?, y.part(top, bottom)?);
                 multiply(Op::Plain, x_bottom, &finish(y_top, x_top))?;
@@ -331,8 +359,8 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
                         squares: None,
                         keep: true,
                     };
-                    pass(T::DTYPE, gpu, stream, one)?;
-                    let sums = (parts(T::DTYPE), pieces(rows));
+                    pass(dtype, gpu, stream, one)?;
+                    let sums = (parts(dtype), pieces(rows));
                     total(gpu, stream, r.partials.whole(), sums, step.scale * r.inverse, r.sum.whole())?;
                 }
                 let gathered = match &self.scale {
@@ -341,7 +369,7 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
                         let to = between()?.whole();
                         let parts = Some(s.whole());
                         scale(
-                            T::DTYPE,
+                            dtype,
                             gpu,
                             stream,
                             Scale { from: x, to, rows, square: None, parts, factor: 1.0, keep: 0.0 },
@@ -361,7 +389,7 @@ impl<'o, T: Scalar> DeviceOperator<'o, T> {
                         squares: None,
                         keep: false,
                     };
-                    pass(T::DTYPE, gpu, stream, taken)?;
+                    pass(dtype, gpu, stream, taken)?;
                 }
                 Ok(())
             }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::operator::{DeviceOperator, ProductVectors};
-use super::space::{GpuKrylov, Source, WHAT, column, columns};
+use super::space::{GpuKrylov, Krylov, WHAT, columns};
 use crate::alloc;
 use crate::backend::gpu::kernels::lanczos::{Pass, parts, pass, pieces, total};
 use crate::backend::gpu::kernels::spmv::pick;
@@ -14,12 +14,12 @@ use crate::lanczos::cycles::Columns;
 use crate::lanczos::operator::Symmetric;
 use crate::lanczos::ops::Affine;
 use crate::lanczos::shared::{Block, Part, Reading, Sums, Transfer};
-use crate::scalar::Scalar;
+use crate::scalar::{DType, Scalar};
 use crate::shape::product;
 
 /// The columns of some rows on the device, and buffers for the entries that other parts need.
-pub(in crate::lanczos) struct GpuPart<'o, 'a, T: Scalar> {
-    krylov: GpuKrylov<'o, 'a, 'static, T>,
+pub(in crate::lanczos) struct GpuPart<'o, T: Scalar> {
+    krylov: GpuKrylov<'o, T>,
     /// Local rows that other parts gather, U32.
     sends: DeviceMemory,
     packed: DeviceMemory,
@@ -28,19 +28,19 @@ pub(in crate::lanczos) struct GpuPart<'o, 'a, T: Scalar> {
     forms: usize,
 }
 
-impl<'o, 'a, T: Scalar> GpuPart<'o, 'a, T> {
+impl<'o, T: Scalar> GpuPart<'o, T> {
     /// Allocates `columns` vectors; `operator` has the rows of `block`.
     ///
     /// # Errors
     /// As [`GpuKrylov::new`].
-    pub(in crate::lanczos) fn new(
+    pub(in crate::lanczos) fn new<'a: 'o>(
         context: &Arc<Context>,
         operator: &'o mut Symmetric<'a, T>,
         block: &Block,
         columns: usize,
     ) -> Result<Self> {
         let krylov = GpuKrylov::new(context, operator, None, columns)?;
-        let (gpu, stream, count) = (&krylov.gpu, &krylov.stream, block.sends.len());
+        let (gpu, stream, count) = (&krylov.space.gpu, &krylov.space.stream, block.sends.len());
         let sends = gpu.upload_numbers(stream, WHAT, &block.sends)?;
         let packed = gpu.allocate_uninitialised_on(stream, WHAT, product(WHAT, count, size_of::<T>())?)?;
         Ok(Self { krylov, sends, packed, count, forms: 0 })
@@ -59,16 +59,18 @@ impl<'o, 'a, T: Scalar> GpuPart<'o, 'a, T> {
     pub(in crate::lanczos) fn connect(all: &[Self], transfers: &[Transfer]) -> Result<()> {
         for t in transfers {
             let (source, target) = pair(all, t)?;
-            source.krylov.gpu.open_to(&target.krylov.gpu)?;
+            source.space().gpu.open_to(&target.space().gpu)?;
         }
         Ok(())
     }
 
-    fn operator(&self) -> Result<&DeviceOperator<'o, T>> {
-        match &self.krylov.operator {
-            Source::Device(operator) => Ok(&**operator),
-            Source::Host(_) => Err(Error::Internal("rows of several contexts on the host".into())),
-        }
+    fn space(&self) -> &Krylov<'o> {
+        &self.krylov.space
+    }
+
+    fn operator(&self) -> Result<&DeviceOperator<'o>> {
+        let there = self.space().operator.as_deref();
+        there.ok_or_else(|| Error::Internal("rows of several contexts on the host".into()))
     }
 }
 
@@ -78,19 +80,19 @@ fn pair<'p, P>(all: &'p [P], t: &Transfer) -> Result<(&'p P, &'p P)> {
     ends.ok_or_else(|| Error::Internal(format!("{t:?} between {} parts", all.len())))
 }
 
-/// `count` numbers of `memory` from number `first` on.
-fn numbers<T>(memory: Region<'_>, first: usize, count: usize) -> Result<Region<'_>> {
-    memory.part(first * size_of::<T>(), count * size_of::<T>())
+/// `count` numbers of type `dtype` of `memory` from number `first` on.
+fn numbers(dtype: DType, memory: Region<'_>, first: usize, count: usize) -> Result<Region<'_>> {
+    memory.part(first * dtype.size(), count * dtype.size())
 }
 
-impl<T: Scalar> Part<T> for GpuPart<'_, '_, T> {
+impl<T: Scalar> Part<T> for GpuPart<'_, T> {
     fn columns(&mut self) -> &mut Columns<'_, T> {
         &mut self.krylov
     }
 
     fn pack(&mut self, from: usize) -> Result<()> {
-        let (own, operator) = (&self.krylov, self.operator()?);
-        operator.gather(column::<T>(&own.memory, own.n, from)?)?;
+        let (own, operator) = (self.space(), self.operator()?);
+        operator.gather(own.column(from)?)?;
         let (list, to) = (self.sends.whole(), self.packed.whole());
         pick(T::DTYPE, &own.gpu, &own.stream, list, (self.count, own.n), operator.gathered()?, to)
     }
@@ -99,34 +101,33 @@ impl<T: Scalar> Part<T> for GpuPart<'_, '_, T> {
         let all = &*all;
         for t in transfers {
             let (source, target) = pair(all, t)?;
-            source.krylov.stream.record()?.make_wait(&target.krylov.stream)?;
-            let from = numbers::<T>(source.packed.whole(), t.from, t.count)?;
-            let to = numbers::<T>(target.operator()?.gathered()?, t.at, t.count)?;
-            target.krylov.gpu.copy_from(&target.krylov.stream, &source.krylov.gpu, from, to)?;
+            source.space().stream.record()?.make_wait(&target.space().stream)?;
+            let from = numbers(T::DTYPE, source.packed.whole(), t.from, t.count)?;
+            let to = numbers(T::DTYPE, target.operator()?.gathered()?, t.at, t.count)?;
+            target.space().gpu.copy_from(&target.space().stream, &source.space().gpu, from, to)?;
         }
         // The next packing must not overwrite entries that are still being copied.
         for t in transfers {
             let (source, target) = pair(all, t)?;
-            target.krylov.stream.record()?.make_wait(&source.krylov.stream)?;
+            target.space().stream.record()?.make_wait(&source.space().stream)?;
         }
         Ok(())
     }
 
     fn finish(&mut self, step: Affine, from: usize, to: usize) -> Result<()> {
-        let own = &self.krylov;
-        let (x, y) = (column::<T>(&own.memory, own.n, from)?, column::<T>(&own.memory, own.n, to)?);
+        let (x, y) = (self.space().column(from)?, self.space().column(to)?);
         self.operator()?.finish(step, ProductVectors { x, y })
     }
 
     fn begin(&mut self, reading: Reading<'_, T::Wide>) -> Result<()> {
         let Reading { first, count, column, weights, forms } = reading;
-        let own = &self.krylov;
+        let own = self.space();
         let (gpu, stream, n) = (&own.gpu, &own.stream, own.n);
         let formed = if forms { parts(T::DTYPE) * count } else { 0 };
         let weights = weights.map(|h| own.numbers(h)).transpose()?;
         let partials = own.partials.whole();
         let one = Pass {
-            space: columns::<T>(&own.memory, n, first, count)?,
+            space: columns(&own.memory, T::DTYPE, n, first, count)?,
             vector: own.column(column)?,
             rows: n,
             count,
@@ -142,7 +143,7 @@ impl<T: Scalar> Part<T> for GpuPart<'_, '_, T> {
     }
 
     fn sums(&mut self) -> Result<Sums<T::Wide>> {
-        let (own, parts) = (&self.krylov, parts(T::DTYPE));
+        let (own, parts) = (self.space(), parts(T::DTYPE));
         let mut read = alloc::filled(WHAT, parts * self.forms + 2, 0.0f64)?;
         own.gpu.load_numbers(&own.stream, &own.totals, 0, &mut read)?;
         let (found, squares) = read.split_at(parts * self.forms);

@@ -1,12 +1,12 @@
 //! Device memory of single operations of a run, which is freed after each.
 
 use super::ops::TURN;
-use super::space::GpuKrylov;
+use super::space::Krylov;
 use super::steps::Steps;
 use crate::backend::gpu::Gpu;
 use crate::backend::gpu::kernels::lanczos::{orient_workspace, step_blocks, turn_fits};
 use crate::error::Result;
-use crate::scalar::Scalar;
+use crate::scalar::DType;
 
 /// The sizes of a run that the memory of its operations follows from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -27,18 +27,23 @@ pub struct Passing {
     pub tiles: usize,
 }
 
-impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
-    /// Most bytes on the device that operations of a run take beside [`GpuKrylov::bytes`], for a space of `columns` vectors
+impl Krylov<'_> {
+    /// Most bytes on the device that operations of a run take beside [`Krylov::bytes`], for a space of `columns` vectors
     /// of `n` numbers. Tiles and the estimates of the orthogonality stay, the others follow each other.
     ///
     /// # Errors
     /// Those of loading the kernels; [`Error::OutOfMemory`](crate::error::Error::OutOfMemory) for sizes beyond any memory.
-    pub(in crate::lanczos) fn passing(gpu: &Gpu, (n, columns): (usize, usize), of: Passing) -> Result<usize> {
+    pub(in crate::lanczos) fn passing(
+        dtype: DType,
+        gpu: &Gpu,
+        (n, columns): (usize, usize),
+        of: Passing,
+    ) -> Result<usize> {
         let Passing { rotated: m, multiplied, count, is_ordered, watched, block, tiles } = of;
-        let (number, wide) = (size_of::<T>(), size_of::<T::Wide>());
+        let (number, wide) = (dtype.size(), dtype.wide().size());
         let square = m.saturating_mul(m);
         let mut rotation = square.saturating_mul(wide);
-        if m > 0 && !turn_fits(T::DTYPE, gpu, (m, m))? {
+        if m > 0 && !turn_fits(dtype, gpu, (m, m))? {
             // Rotations by cuBLAS take the matrix in the numbers' own type, and rows one stretch at a time.
             let turned = TURN.min(n).saturating_mul(m).saturating_add(square);
             rotation = rotation.saturating_add(turned.saturating_mul(number));
@@ -48,7 +53,7 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
         let lambdas = count.saturating_mul(16);
         let most = [rotation, gram, converted, lambdas, orient_workspace(count)?, block];
         let most = most.into_iter().fold(0, usize::max);
-        let is_watched = watched > 0 && step_blocks(T::DTYPE, gpu, n, columns.max(3))? > 0;
+        let is_watched = watched > 0 && step_blocks(dtype, gpu, n, columns.max(3))? > 0;
         Ok(most.saturating_add(tiles).saturating_add(if is_watched { Steps::watched_bytes(watched) } else { 0 }))
     }
 }

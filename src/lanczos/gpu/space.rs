@@ -1,20 +1,20 @@
 //! The memory of a Krylov space on the device, and how its columns are reached.
 
+use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::host::{HostProducts, on_host};
 use super::operator::DeviceOperator;
 use super::steps::Steps;
-use crate::alloc;
 use crate::backend::gpu::kernels::lanczos::{parts, pieces};
 use crate::backend::gpu::{DeviceMemory, Event, Gpu, GpuStream, Region, View};
 use crate::context::Context;
 use crate::dense::gpu::GpuAlgebra;
 use crate::error::Result;
-use crate::lanczos::cycles::Cycles;
 use crate::lanczos::operator::Symmetric;
-use crate::lanczos::ops::{LanczosOps, Poll};
-use crate::scalar::{Element, Scalar};
+use crate::lanczos::ops::Poll;
+use crate::scalar::{DType, Element, Scalar};
 use crate::shape::{product, to_u64};
 
 pub(super) const WHAT: &str = "Krylov space";
@@ -23,13 +23,26 @@ pub(super) const WHAT: &str = "Krylov space";
 /// takes effect within twice as many steps, and the device has work while the host wakes up.
 pub(super) const PACE: usize = 8;
 
-/// A Krylov space on the device: columns of numbers, and an operator.
-pub struct GpuKrylov<'o, 'a, 's, T: Scalar> {
+/// A Krylov space on the device: columns of numbers of type T, and an operator.
+pub struct GpuKrylov<'o, T: Scalar> {
+    pub(super) space: Krylov<'o>,
+    number: PhantomData<T>,
+}
+
+/// The same without its type.
+pub(in crate::lanczos) struct Krylov<'o> {
+    /// Type of the numbers.
+    pub(super) dtype: DType,
     pub(super) gpu: Gpu,
     pub(super) stream: GpuStream,
     pub(super) algebra: GpuAlgebra,
-    pub(super) operator: Source<'o, 'a, T>,
-    pub(super) inverse: Option<Source<'o, 's, T>>,
+    /// The operator, if its products are computed on the device.
+    pub(super) operator: Option<Box<DeviceOperator<'o>>>,
+    pub(super) inverse: Option<Box<DeviceOperator<'o>>>,
+    /// The operator or the inverse whose products are computed on the host.
+    pub(super) host: Option<Box<dyn HostProducts + 'o>>,
+    /// Whether the inverse is one of these.
+    pub(super) inverts_on_host: bool,
     pub(super) n: usize,
     pub(super) columns: usize,
     pub(super) terms_norm: f64,
@@ -40,45 +53,39 @@ pub struct GpuKrylov<'o, 'a, 's, T: Scalar> {
     pub(super) totals: DeviceMemory,
     /// Workspace of steps that take one launch; `None` if the kernel cannot take so many columns.
     pub(super) steps: Option<Steps>,
-    /// Event behind the work that was enqueued before the last call of [`Cycles::pace`].
+    /// Event behind the work that was enqueued before the last call of [`Cycles::pace`](crate::lanczos::cycles::Cycles::pace).
     pub(super) mark: Option<Event>,
-    /// Two vectors on the host, for operators that multiply there; else empty.
-    pub(super) host: [Vec<T>; 2],
     /// The ranges of rows of an operator that has only some of them.
-    pub(super) rows: Option<&'a [Range<usize>]>,
-}
-
-/// Where the operator's products are computed.
-pub(super) enum Source<'o, 'a, T: Scalar> {
-    Device(Box<DeviceOperator<'o, T>>),
-    Host(&'o mut Symmetric<'a, T>),
-}
-
-impl<'o, 'a, T: Scalar> Source<'o, 'a, T> {
-    /// On the device if the operator can multiply there and `on_host` is false.
-    fn new(gpu: &Gpu, stream: &GpuStream, operator: &'o mut Symmetric<'a, T>, on_host: bool) -> Result<Self> {
-        if on_host || operator.is_on_host()? {
-            return Ok(Self::Host(operator));
-        }
-        DeviceOperator::new(gpu, stream, operator).map(|made| Self::Device(Box::new(made)))
-    }
+    pub(super) rows: Option<&'o [Range<usize>]>,
 }
 
 /// The memory of column `j` of the space.
-pub(super) fn column<T: Scalar>(memory: &DeviceMemory, n: usize, j: usize) -> Result<Region<'_>> {
-    columns::<T>(memory, n, j, 1)
+pub(super) fn column(memory: &DeviceMemory, dtype: DType, n: usize, j: usize) -> Result<Region<'_>> {
+    columns(memory, dtype, n, j, 1)
 }
 
-pub(super) fn columns<T: Scalar>(memory: &DeviceMemory, n: usize, first: usize, count: usize) -> Result<Region<'_>> {
-    memory.region(first * n * size_of::<T>(), count * n * size_of::<T>())
+pub(super) fn columns(memory: &DeviceMemory, dtype: DType, n: usize, first: usize, count: usize) -> Result<Region<'_>> {
+    memory.region(first * n * dtype.size(), count * n * dtype.size())
 }
 
-impl<'o, 'a, 's, T: Scalar> GpuKrylov<'o, 'a, 's, T> {
+/// The contents of a [`Krylov`] besides its memory.
+struct Content<'o> {
+    dtype: DType,
+    operator: Option<Box<DeviceOperator<'o>>>,
+    inverse: Option<Box<DeviceOperator<'o>>>,
+    host: Option<Box<dyn HostProducts + 'o>>,
+    inverts_on_host: bool,
+    rows: Option<&'o [Range<usize>]>,
+    n: usize,
+    terms_norm: f64,
+}
+
+impl<'o, T: Scalar> GpuKrylov<'o, T> {
     /// Allocates `columns` vectors. `inverse` is the caller's solve with the operator.
     ///
     /// # Errors
     /// Out of memory on the device or the host; `NoDevice` without cuBLAS.
-    pub fn new(
+    pub fn new<'a: 'o, 's: 'o>(
         context: &Arc<Context>,
         operator: &'o mut Symmetric<'a, T>,
         inverse: Option<&'o mut Symmetric<'s, T>>,
@@ -88,50 +95,109 @@ impl<'o, 'a, 's, T: Scalar> GpuKrylov<'o, 'a, 's, T> {
         let (columns, is_sampled) = (columns.max(3), operator.take_sampled());
         let stream = gpu.default_stream();
         let (n, rows, terms_norm) = (operator.order(), operator.rows(), operator.terms_norm());
-        let [vectors, sums, numbers] = Self::lengths(n, columns)?;
-        let memory = gpu.allocate_uninitialised_on(stream, WHAT, vectors)?;
-        let partials = gpu.allocate_uninitialised_on(stream, WHAT, sums)?;
-        let totals = gpu.allocate_on(stream, WHAT, numbers)?;
+        let memory = Memory::new(gpu, stream, T::DTYPE, n, columns)?;
         // An inverse takes vectors in the matrix's order. Vectors have that order on the host.
         let is_reordered = operator.renumbering().is_some();
-        let operator = Source::new(gpu, stream, operator, false)?;
-        let inverse = inverse.map(|inverse| Source::new(gpu, stream, inverse, is_reordered)).transpose()?;
-        let is_on_host = matches!(operator, Source::Host(_)) || matches!(inverse, Some(Source::Host(_)));
-        let buffer = || alloc::filled(WHAT, if is_on_host { n } else { 0 }, T::default());
-        let host = [buffer()?, buffer()?];
-        let mut made = Self {
+        let (operator, host_operator) = place(gpu, stream, operator, false)?;
+        let (inverse, host_inverse) = match inverse {
+            None => (None, None),
+            Some(inverse) => place(gpu, stream, inverse, is_reordered)?,
+        };
+        let inverts_on_host = host_inverse.is_some();
+        let host = match (host_operator, host_inverse) {
+            (None, None) => None,
+            (operator, inverse) => Some(on_host(operator, inverse, n)?),
+        };
+        let content = Content { dtype: T::DTYPE, operator, inverse, host, inverts_on_host, rows, n, terms_norm };
+        let mut space = Krylov::new(context, gpu, stream, columns, memory, content)?;
+        if is_sampled {
+            space.sample()?;
+        }
+        Ok(Self { space, number: PhantomData })
+    }
+
+    /// Whether the last cycle was launched as a graph.
+    #[cfg(test)]
+    pub(super) fn is_recorded(&self) -> bool {
+        self.space.is_recorded()
+    }
+}
+
+/// The operator on the device if it can multiply there and `on_host` is false; else the operator itself.
+#[allow(clippy::type_complexity, reason = "one of the two is there")]
+fn place<'o, 'a: 'o, T: Scalar>(
+    gpu: &Gpu,
+    stream: &GpuStream,
+    operator: &'o mut Symmetric<'a, T>,
+    on_host: bool,
+) -> Result<(Option<Box<DeviceOperator<'o>>>, Option<&'o mut Symmetric<'a, T>>)> {
+    if on_host || operator.is_on_host()? {
+        return Ok((None, Some(operator)));
+    }
+    Ok((Some(Box::new(DeviceOperator::new(gpu, stream, operator)?)), None))
+}
+
+/// The vectors, the sums of pieces, and the totals of a space.
+struct Memory {
+    vectors: DeviceMemory,
+    partials: DeviceMemory,
+    totals: DeviceMemory,
+}
+
+impl Memory {
+    fn new(gpu: &Gpu, stream: &GpuStream, dtype: DType, n: usize, columns: usize) -> Result<Self> {
+        let [vectors, sums, numbers] = Krylov::lengths(dtype, n, columns)?;
+        Ok(Self {
+            vectors: gpu.allocate_uninitialised_on(stream, WHAT, vectors)?,
+            partials: gpu.allocate_uninitialised_on(stream, WHAT, sums)?,
+            totals: gpu.allocate_on(stream, WHAT, numbers)?,
+        })
+    }
+}
+
+impl<'o> Krylov<'o> {
+    fn new(
+        context: &Arc<Context>,
+        gpu: &Gpu,
+        stream: &GpuStream,
+        columns: usize,
+        memory: Memory,
+        content: Content<'o>,
+    ) -> Result<Self> {
+        let Memory { vectors, partials, totals } = memory;
+        let Content { dtype, operator, inverse, host, inverts_on_host, rows, n, terms_norm } = content;
+        Ok(Self {
+            dtype,
             gpu: gpu.clone(),
             stream: stream.clone(),
             algebra: GpuAlgebra::new(context, gpu, stream)?,
             operator,
             inverse,
+            host,
+            inverts_on_host,
             n,
             columns,
             terms_norm,
-            memory,
+            memory: vectors,
             partials,
             totals,
-            steps: Steps::new::<T>(gpu, stream, n, columns)?,
+            steps: Steps::new(dtype, gpu, stream, n, columns)?,
             mark: None,
-            host,
             rows,
-        };
-        if is_sampled {
-            made.sample()?;
-        }
-        Ok(made)
+        })
     }
 
     /// Bytes of the vectors, of the sums of pieces, and of the totals.
-    fn lengths(n: usize, columns: usize) -> Result<[usize; 3]> {
-        let vectors = product(WHAT, product(WHAT, n, columns)?, size_of::<T>())?;
-        let sums = product(WHAT, 8 * (parts(T::DTYPE) * columns + 2), pieces(n))?;
-        Ok([vectors, sums, product(WHAT, 8 * Self::most_totals(columns), columns)?])
+    fn lengths(dtype: DType, n: usize, columns: usize) -> Result<[usize; 3]> {
+        let vectors = product(WHAT, product(WHAT, n, columns)?, dtype.size())?;
+        let sums = product(WHAT, 8 * (parts(dtype) * columns + 2), pieces(n))?;
+        Ok([vectors, sums, product(WHAT, 8 * Self::most_totals(dtype, columns), columns)?])
     }
 
     /// Bytes on the device that [`GpuKrylov::new`] allocates for an operator of `operator` bytes, these included, beside
     /// `beside` others.
     pub(in crate::lanczos) fn bytes(
+        dtype: DType,
         context: &Context,
         gpu: &Gpu,
         (n, columns): (usize, usize),
@@ -139,13 +205,27 @@ impl<'o, 'a, 's, T: Scalar> GpuKrylov<'o, 'a, 's, T> {
         beside: usize,
     ) -> Result<usize> {
         let columns = columns.max(3);
-        let own = Self::lengths(n, columns)?.into_iter().fold(operator, usize::saturating_add);
+        let own = Self::lengths(dtype, n, columns)?.into_iter().fold(operator, usize::saturating_add);
         let before = to_u64(own.saturating_add(beside));
         let algebra = GpuAlgebra::bytes_within(gpu, context.device_budget().available().saturating_sub(before));
-        Ok(own.saturating_add(algebra).saturating_add(Steps::bytes::<T>(gpu, n, columns)?))
+        Ok(own.saturating_add(algebra).saturating_add(Steps::bytes(dtype, gpu, n, columns)?))
     }
 
-    /// Called after step `at` is enqueued; calls [`Cycles::pace`] every [`PACE`] steps.
+    /// See [`Cycles::pace`](crate::lanczos::cycles::Cycles::pace).
+    pub(super) fn pace(&mut self, poll: &mut Poll<'_>) -> Result<()> {
+        if let Err(error) = poll() {
+            // Enqueued work reads the caller's arrays until it is done.
+            self.stream.synchronize()?;
+            return Err(error);
+        }
+        let mark = self.stream.record()?;
+        match self.mark.replace(mark) {
+            Some(earlier) => earlier.synchronize_with(poll),
+            None => Ok(()),
+        }
+    }
+
+    /// Called after step `at` is enqueued; calls [`Krylov::pace`] every [`PACE`] steps.
     pub(super) fn pace_step(&mut self, at: usize, poll: &mut Poll<'_>) -> Result<()> {
         if at % PACE == PACE - 1 { self.pace(poll) } else { Ok(()) }
     }
@@ -157,11 +237,11 @@ impl<'o, 'a, 's, T: Scalar> GpuKrylov<'o, 'a, 's, T> {
     }
 
     pub(super) fn column(&self, j: usize) -> Result<Region<'_>> {
-        column::<T>(&self.memory, self.n, j)
+        column(&self.memory, self.dtype, self.n, j)
     }
 
     pub(super) fn view(&self, first: usize, count: usize) -> Result<View<'_>> {
-        Ok(View::packed(columns::<T>(&self.memory, self.n, first, count)?, self.n, count))
+        Ok(View::packed(columns(&self.memory, self.dtype, self.n, first, count)?, self.n, count))
     }
 
     /// The memory of `count` totals from number `at` on.
@@ -169,37 +249,12 @@ impl<'o, 'a, 's, T: Scalar> GpuKrylov<'o, 'a, 's, T> {
         self.totals.region(8 * at, 8 * count)
     }
 
-    /// Runs `work` on host copies of two columns and copies the second one back. With `keeps`, the second one is read
-    /// first.
-    pub(super) fn on_host(
-        &mut self,
-        (from, to): (usize, usize),
-        keeps: bool,
-        work: impl FnOnce(&mut Self, &[T], &mut [T]) -> Result<()>,
-    ) -> Result<()> {
-        let [mut x, mut y] = std::mem::take(&mut self.host);
-        let done = self.read(from, &mut x).and_then(|()| {
-            if keeps {
-                self.read(to, &mut y)?;
-            }
-            work(self, &x, &mut y)?;
-            self.write(&y, to)
-        });
-        self.host = [x, y];
+    /// Runs `work` on the products of the host.
+    pub(super) fn on_host(&mut self, work: impl FnOnce(&mut dyn HostProducts, &mut Self) -> Result<()>) -> Result<()> {
+        let Some(mut host) = self.host.take() else { return Ok(()) };
+        let done = work(&mut *host, self);
+        self.host = Some(host);
         done
-    }
-
-    /// Products of columns by an operator on the host, in one call of it.
-    pub(super) fn apply_block_on_host(&mut self, from: usize, to: usize, count: usize) -> Result<()> {
-        let buffer = || alloc::filled(WHAT, product(WHAT, self.n, count)?, T::default());
-        let (mut x, mut y) = (buffer()?, buffer()?);
-        for (j, x) in x.chunks_exact_mut(self.n).enumerate() {
-            self.read(from + j, x)?;
-        }
-        if let Source::Host(operator) = &mut self.operator {
-            operator.apply_block(&x, count, &mut y)?;
-        }
-        y.chunks_exact(self.n).enumerate().try_for_each(|(j, y)| self.write(y, to + j))
     }
 
     /// A copy of numbers on the device, in the order of the stream.

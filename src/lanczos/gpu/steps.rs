@@ -1,22 +1,22 @@
 //! The steps of a cycle. Each is a product and one launch; its numbers stay on the device until the cycle is over. A
 //! cycle that repeats the steps of the one before is launched as a CUDA graph.
 //!
-//! `space.rs` and `steps.rs` import each other: the steps of a cycle are methods of the Krylov space that holds their
-//! graph.
+//! `host.rs`, `space.rs` and `steps.rs` import each other: the steps of a cycle are methods of the Krylov space that holds
+//! their graph, and the products of the host read and write columns of the space that holds them.
 
 use std::time::{Duration, Instant};
 
 use super::operator::DeviceOperator;
-use super::space::{GpuKrylov, Source, WHAT, columns};
+use super::space::{Krylov, WHAT, columns};
 use crate::alloc;
 use crate::backend::gpu::kernels::lanczos::{
     Columns, RECORD, Step, Watch, estimates, step, step_blocks, step_workspace,
 };
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Graph};
 use crate::error::{Error, Result};
-use crate::lanczos::cycles::combine;
-use crate::lanczos::ops::{LanczosOps, Poll, Projection, Space};
-use crate::scalar::Scalar;
+use crate::lanczos::cycles::coordinates_of;
+use crate::lanczos::ops::{Poll, Projection, Space};
+use crate::scalar::DType;
 use crate::shape::product;
 
 /// Steps of the plain recurrence that are enqueued before the host reads their records.
@@ -67,12 +67,12 @@ struct Stretch {
 
 impl Steps {
     /// Allocates the workspace of steps on `columns` vectors of `n` numbers; `None` if one launch cannot take so many.
-    pub(super) fn new<T: Scalar>(gpu: &Gpu, stream: &GpuStream, n: usize, columns: usize) -> Result<Option<Self>> {
-        let blocks = step_blocks(T::DTYPE, gpu, n, columns)?;
+    pub(super) fn new(dtype: DType, gpu: &Gpu, stream: &GpuStream, n: usize, columns: usize) -> Result<Option<Self>> {
+        let blocks = step_blocks(dtype, gpu, n, columns)?;
         if blocks == 0 {
             return Ok(None);
         }
-        let [partials, arrivals, records] = Self::lengths::<T>(blocks, columns)?;
+        let [partials, arrivals, records] = Self::lengths(dtype, blocks, columns)?;
         Ok(Some(Self {
             blocks,
             partials: gpu.allocate_uninitialised_on(stream, WHAT, partials)?,
@@ -84,16 +84,16 @@ impl Steps {
     }
 
     /// Bytes of the partial sums of `blocks` blocks, of their counter, and of the records.
-    fn lengths<T: Scalar>(blocks: usize, columns: usize) -> Result<[usize; 3]> {
+    fn lengths(dtype: DType, blocks: usize, columns: usize) -> Result<[usize; 3]> {
         let records = product(WHAT, 8 * RECORD, columns.max(STRETCH))?;
-        Ok([step_workspace(T::DTYPE, blocks, columns)?, 8, records])
+        Ok([step_workspace(dtype, blocks, columns)?, 8, records])
     }
 
     /// Bytes that [`Steps::new`] allocates.
-    pub(super) fn bytes<T: Scalar>(gpu: &Gpu, n: usize, columns: usize) -> Result<usize> {
-        match step_blocks(T::DTYPE, gpu, n, columns)? {
+    pub(super) fn bytes(dtype: DType, gpu: &Gpu, n: usize, columns: usize) -> Result<usize> {
+        match step_blocks(dtype, gpu, n, columns)? {
             0 => Ok(0),
-            blocks => Ok(Self::lengths::<T>(blocks, columns)?.into_iter().fold(0, usize::saturating_add)),
+            blocks => Ok(Self::lengths(dtype, blocks, columns)?.into_iter().fold(0, usize::saturating_add)),
         }
     }
 
@@ -103,17 +103,15 @@ impl Steps {
     }
 
     /// Initializes the estimates for a space of `m` vectors that begins at step `first`, whose vector is orthogonal to
-    /// those before it.
-    fn watch<T: Scalar>(
+    /// those before it. `projected` is the projected matrix.
+    fn watch(
         &mut self,
         (gpu, stream): (&Gpu, &GpuStream),
         space: Space,
         first: usize,
         m: usize,
-        t: &[T::Wide],
+        projected: &[f64],
     ) -> Result<()> {
-        let mut projected = alloc::with_capacity(WHAT, m * m)?;
-        projected.extend(t.iter().map(|v| v.re()));
         let length = estimates(m);
         let mut begin = alloc::filled(WHAT, 2 * length, 0.0)?;
         let last = &mut begin[m + 1..2 * (m + 1)];
@@ -125,32 +123,32 @@ impl Steps {
             self.last = None;
             self.watched = None;
             let memory = |numbers: &[f64]| gpu.allocate_uninitialised_on(stream, WHAT, size_of_val(numbers));
-            self.watched = Some(Estimates { basis: m, projected: memory(&projected)?, places: memory(&begin)? });
+            self.watched = Some(Estimates { basis: m, projected: memory(projected)?, places: memory(&begin)? });
         }
         let Some(own) = &mut self.watched else { return Ok(()) };
-        gpu.store_numbers(stream, &projected, &mut own.projected, 0)?;
+        gpu.store_numbers(stream, projected, &mut own.projected, 0)?;
         gpu.store_numbers(stream, &begin, &mut own.places, 0)
     }
 }
 
-impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
+impl Krylov<'_> {
     /// Runs steps `from .. to`. The first makes its vector orthogonal to all others. Later ones do so when the estimate
-    /// asks for it with `t`, and always without `t`.
+    /// asks for it with `t`, the real parts of the projected matrix, and always without `t`.
     pub(super) fn run_steps(
         &mut self,
         mut space: Space,
         (from, to): (usize, usize),
-        t: Option<&[T::Wide]>,
+        t: Option<&[f64]>,
         poll: &mut Poll<'_>,
     ) -> Result<Vec<Projection>> {
         if let (Some(t), Some(own)) = (t, &mut self.steps) {
-            own.watch::<T>((&self.gpu, &self.stream), space, from, to, t)?;
+            own.watch((&self.gpu, &self.stream), space, from, to, t)?;
         }
         let stretch = Stretch { locked: space.locked, from, to, is_watched: t.is_some() };
         let last = self.steps.as_mut().and_then(|own| own.last.take()).filter(|last| last.stretch == stretch);
         let mut repeated = last.unwrap_or(Repeated { stretch, times: 0, duration: Duration::ZERO, graph: None });
-        let repeats = matches!(&self.operator, Source::Device(operator) if operator.repeats())
-            && repeated.duration < LONGEST_RECORDED;
+        let repeats =
+            self.operator.as_ref().is_some_and(|operator| operator.repeats()) && repeated.duration < LONGEST_RECORDED;
         if repeated.times == RECORDED_AFTER && repeats {
             let gpu = self.gpu.clone();
             repeated.graph =
@@ -205,7 +203,7 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
 
     fn move_to(&mut self, stream: &GpuStream) {
         self.stream = stream.clone();
-        if let Source::Device(operator) = &mut self.operator {
+        if let Some(operator) = &mut self.operator {
             DeviceOperator::move_to(operator, stream);
         }
     }
@@ -232,7 +230,7 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
                     })
                 }
             };
-            let space = columns::<T>(&self.memory, self.n, 0, v + 2)?;
+            let space = columns(&self.memory, self.dtype, self.n, 0, v + 2)?;
             let previous = if at == 0 { None } else { Some(at - 1) };
             self.enqueue_step(Columns::InOrder { space, column: v }, at, previous, watch)?;
             if let Some(poll) = &mut poll {
@@ -256,7 +254,9 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
         let end = to.min(from + STRETCH);
         for j in from..end {
             let (v, w) = (column(j), column(j + 1));
-            combine(self, coordinates, j, v)?;
+            if let Some(weights) = coordinates_of(coordinates, j)? {
+                self.spread(v, &weights, 0, j > 0)?;
+            }
             self.apply(v, w)?;
             let columns =
                 Columns::Three { before: self.column(column(j + 2))?, last: self.column(v)?, product: self.column(w)? };
@@ -291,6 +291,6 @@ impl<T: Scalar> GpuKrylov<'_, '_, '_, T> {
             previous: previous.map(record).transpose()?,
             watch,
         };
-        step(T::DTYPE, &self.gpu, &self.stream, one)
+        step(self.dtype, &self.gpu, &self.stream, one)
     }
 }

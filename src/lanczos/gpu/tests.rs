@@ -82,7 +82,7 @@ fn operations<T: Scalar>(n: usize) {
     }
     let step = Affine { scale: -0.5, center: 1.5, keep: 2.0 };
     let norm = 100.0;
-    let check = |device: &mut GpuKrylov<'_, '_, '_, T>, host: &mut CpuKrylov<'_, '_, '_, T>, j: usize, what: &str| {
+    let check = |device: &mut GpuKrylov<'_, T>, host: &mut CpuKrylov<'_, '_, '_, T>, j: usize, what: &str| {
         let got = column(&mut |v| device.read(j, v).unwrap());
         near(&got, &column(&mut |v| host.read(j, v).unwrap()), 1e3 * eps * norm, what);
     };

@@ -12,7 +12,7 @@ use crate::lanczos::ops::{LanczosOps, Poll, Space};
 #[test]
 #[ignore = "needs a GPU"]
 fn cycles_are_polled_while_they_run() {
-    type StepFunction = fn(&mut GpuKrylov<'_, '_, '_, f64>, &mut Poll<'_>) -> Result<usize>;
+    type StepFunction = fn(&mut GpuKrylov<'_, f64>, &mut Poll<'_>) -> Result<usize>;
     const M: usize = 64;
     let c = gpu();
     let a = golden(&c, "ca-AstroPh-cc");
@@ -36,7 +36,7 @@ fn cycles_are_polled_while_they_run() {
     ];
     for (name, way) in ways {
         // Different start columns, and a last column that only the last step writes to.
-        let start = |k: &mut GpuKrylov<'_, '_, '_, f64>| {
+        let start = |k: &mut GpuKrylov<'_, f64>| {
             for j in [0, 1, M - 2] {
                 k.random(9, j as u32, j).unwrap();
                 let norm = k.orthogonalise(j.min(1), j).unwrap().after;
@@ -44,7 +44,7 @@ fn cycles_are_polled_while_they_run() {
             }
             k.random(9, 77, M).unwrap();
         };
-        let marked = |k: &mut GpuKrylov<'_, '_, '_, f64>| {
+        let marked = |k: &mut GpuKrylov<'_, f64>| {
             let (mut last, mut fresh) = (vec![0.0; k.order()], vec![0.0; k.order()]);
             k.read(M, &mut last).unwrap();
             k.random(9, 77, M + 1).unwrap();
