@@ -192,7 +192,7 @@ impl<'c> Call<'c> {
                 fit.cut.panels(size.0)
             }
             Backend::Gpu(_) => {
-                let planned = gpu::plan::<T>(self.contexts, &entries, mask.as_ref(), size, self.options)?;
+                let planned = gpu::plan(T::DTYPE, self.contexts, &entries, mask.as_ref(), size, self.options)?;
                 (info.host_bytes, info.device_bytes) = planned.bytes;
                 info.contexts = planned.contexts;
                 info.reason = reason(planned.is_resident, "device memory", "host memory");

@@ -1,12 +1,12 @@
 //! Matrices that a pass multiplies panels by.
 
-use crate::dense::gpu::GpuMatrix;
+use crate::dense::gpu::DeviceMatrix;
 
 /// The factor of a product, and the sum of those that are not formed in double precision.
-pub(super) type Prepared<T> = (Option<GpuMatrix<T>>, Option<GpuMatrix<T>>);
+pub(super) type Prepared = (Option<DeviceMatrix>, Option<DeviceMatrix>);
 
 /// Matrices of a pass in the type of the arithmetic.
-pub(super) struct Factors<T> {
-    pub(super) first: Option<GpuMatrix<T>>,
-    pub(super) second: Option<GpuMatrix<T>>,
+pub(super) struct Factors {
+    pub(super) first: Option<DeviceMatrix>,
+    pub(super) second: Option<DeviceMatrix>,
 }

@@ -15,14 +15,14 @@ use crate::alloc;
 use crate::backend::gpu::kernels::{dense, rpca as kernels};
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region, Transpose, View};
 use crate::context::Context;
-use crate::dense::gpu::{FACTORISATION_BYTES, GpuAlgebra, GpuMatrix};
+use crate::dense::gpu::{DeviceMatrix, FACTORISATION_BYTES, GpuAlgebra};
 use crate::error::{Error, Result};
 use crate::progress::CancelFlag;
 use crate::rpca::input::Entries;
 use crate::rpca::memory::{DeviceFit, DeviceShape, fit_device, host_bytes};
 use crate::rpca::ops::{LowRank, PanelReceiver, Product, Step, Sums, Weights};
 use crate::rpca::options::Options;
-use crate::scalar::{Element, Scalar};
+use crate::scalar::{DType, Scalar, with_scalar};
 use crate::shape::{product, to_u64};
 
 /// Bytes of a panel in the type of the arithmetic. On an H200 an iteration of 2 073 600 x 1 000 single-precision numbers
@@ -42,7 +42,8 @@ impl Plan {
     ///
     /// # Errors
     /// [`Error::OutOfDeviceMemory`] and [`Error::OutOfMemory`] with the bytes that are needed.
-    pub(super) fn new<T: Scalar>(
+    pub(super) fn new(
+        dtype: DType,
         context: &Context,
         free: u64,
         entries: &Entries<'_>,
@@ -50,7 +51,7 @@ impl Plan {
         (m, n): (usize, usize),
         options: &Options,
     ) -> Result<Self> {
-        let rows = if options.block_rows > 0 { options.block_rows } else { PANEL_BYTES / (n * size_of::<T>()).max(1) };
+        let rows = if options.block_rows > 0 { options.block_rows } else { PANEL_BYTES / (n * dtype.size()).max(1) };
         let rows = rows.clamp(1, m.max(1)).min(kernels::MOST_ELEMENTS / n.max(1)).max(1);
         let entry = |entries: &Entries<'_>| if entries.is_device() { 0 } else { entries.dtype().size() };
         let shape = DeviceShape {
@@ -59,12 +60,13 @@ impl Plan {
             rows,
             is_chosen: options.block_rows > 0,
             sums: kernels::sums_bytes,
-            weights: weights_of::<T>(),
+            weights: weights_of(dtype),
         };
         let budget = context.device_budget();
         // Free memory may be fragmented, so a 16th of it is not used.
         let available = budget.available().min(free - free / 16).saturating_sub(FACTORISATION_BYTES);
-        let mut fit = fit_device::<T>(&shape, options, available, budget.limit()).map_err(|e| match e {
+        let fit = with_scalar!(dtype, "m", T => fit_device::<T>(&shape, options, available, budget.limit()));
+        let mut fit = fit.map_err(|e| match e {
             Error::OutOfDeviceMemory { what, bytes, limit } => {
                 let others = budget.used().saturating_add(FACTORISATION_BYTES);
                 Error::OutOfDeviceMemory { what, bytes: bytes.saturating_add(others), limit }
@@ -72,7 +74,7 @@ impl Plan {
             other => other,
         })?;
         fit.expected = fit.expected.saturating_add(FACTORISATION_BYTES);
-        let (host, budget) = (host_bytes::<T>(&shape, &fit), context.host_budget());
+        let (host, budget) = (host_bytes(dtype, &shape, &fit), context.host_budget());
         if host > budget.available() {
             let (bytes, limit) = (host.saturating_add(budget.used()), budget.limit());
             return Err(Error::OutOfMemory { what: "page-locked panels of robust PCA", bytes, limit });
@@ -88,15 +90,17 @@ fn goes_on(flag: &CancelFlag, tick: ProgressCheck<'_>) -> Result<()> {
 }
 
 /// The relative costs that choose the method of the decomposition.
-pub(super) fn weights_of<T: Scalar>() -> Weights {
+pub(super) fn weights_of(dtype: DType) -> Weights {
     // Both triangles of X^H X are computed. An eigenvalue problem of order 1000 takes as long as a product of 1e12
     // operations. The weights are the same for any number of devices, so that the choice does not depend on it.
-    let gram = if T::DTYPE == T::Wide::DTYPE { 2.0 } else { 2.5 };
+    let gram = if dtype.is_single() { 2.5 } else { 2.0 };
     Weights { gram, eigen: 100.0 }
 }
 
 /// A GPU and its rows.
-pub(super) struct Member<'a, T: Scalar> {
+pub(super) struct Member<'a> {
+    /// Type of the arithmetic.
+    pub(super) dtype: DType,
     context: Arc<Context>,
     pub(super) gpu: Gpu,
     pub(super) stream: GpuStream,
@@ -116,13 +120,14 @@ pub(super) struct Member<'a, T: Scalar> {
     sending: Sending,
     /// Planned bytes of host and of device memory.
     planned: (u64, u64),
-    element: std::marker::PhantomData<T>,
 }
 
-impl<'a, T: Scalar> Member<'a, T> {
+impl<'a> Member<'a> {
     /// A member for the `share` of the rows, of n entries each, and the same rows of the mask of observed entries. It
     /// works on `stream`, in `free` bytes of the device.
+    #[allow(clippy::too_many_arguments, reason = "the parts of a device's work")]
     pub(super) fn new(
+        dtype: DType,
         (context, free): (&Arc<Context>, u64),
         stream: &GpuStream,
         (flag, tick): (CancelFlag, ProgressCheck<'_>),
@@ -134,10 +139,10 @@ impl<'a, T: Scalar> Member<'a, T> {
         let gpu = context.gpu("context")?;
         let algebra = GpuAlgebra::new(context, gpu, stream)?;
         let m = share.rows;
-        let size = size_of::<T>();
+        let size = dtype.size();
         let by_rows = entries.is_by_rows();
         let array = product("m", product("m", m, n)?, size)?;
-        let Plan { fit, host } = Plan::new::<T>(context, free, &entries, mask.as_ref(), (m, n), options)?;
+        let Plan { fit, host } = Plan::new(dtype, context, free, &entries, mask.as_ref(), (m, n), options)?;
         let (rows, resident) = (fit.rows, fit.is_resident);
         let cut = Cut { m, n, rows, by_rows };
         let panel = rows * n * size;
@@ -160,6 +165,7 @@ impl<'a, T: Scalar> Member<'a, T> {
         };
         let buffer = |what: &'static str, bytes: usize| gpu.allocate_uninitialised_on(stream, what, bytes.max(1));
         Ok(Self {
+            dtype,
             low_rank: buffer("low-rank part of a panel", panel.min(array))?,
             sums: buffer("sums of a panel", kernels::sums_bytes(rows * n))?,
             totals: gpu.allocate_on(stream, "sums of a pass", kernels::SUMS * 8)?,
@@ -177,7 +183,6 @@ impl<'a, T: Scalar> Member<'a, T> {
             scale: 1.0,
             sending,
             planned: (host, fit.expected.saturating_add(workspace)),
-            element: std::marker::PhantomData,
         })
     }
 
@@ -211,7 +216,7 @@ impl<'a, T: Scalar> Member<'a, T> {
     fn panel(&self, panel: usize, with_y: bool, summed: bool) -> Result<kernels::Panel<'_>> {
         let (_, rows) = self.cut.range(panel);
         let (fast, slow) = self.cut.axes(rows);
-        let size = size_of::<T>();
+        let size = self.dtype.size();
         let found = self.held.find(&self.cut, panel)?;
         let mask = match &self.mask {
             None => None,
@@ -240,7 +245,7 @@ impl<'a, T: Scalar> Member<'a, T> {
     /// The view of X of a panel, with its contiguous axis as rows.
     pub(super) fn view(&self, panel: usize) -> Result<View<'_>> {
         let (fast, slow) = self.cut.axes(self.cut.range(panel).1);
-        Ok(View::packed(self.x.region(&self.cut, panel, size_of::<T>())?, fast, slow))
+        Ok(View::packed(self.x.region(&self.cut, panel, self.dtype.size())?, fast, slow))
     }
 
     /// The operation that gives X of a panel, rows by columns, from its view.
@@ -259,13 +264,13 @@ impl<'a, T: Scalar> Member<'a, T> {
     }
 
     fn bring_x(&mut self, panel: usize) -> Result<()> {
-        let sent = self.x.bring(&self.gpu, &self.stream, &self.cut, panel, size_of::<T>())?;
+        let sent = self.x.bring(&self.gpu, &self.stream, &self.cut, panel, self.dtype.size())?;
         self.sending.to_device += sent;
         Ok(())
     }
 
     fn bring_y(&mut self, panel: usize) -> Result<()> {
-        let sent = self.y.bring(&self.gpu, &self.stream, &self.cut, panel, size_of::<T>())?;
+        let sent = self.y.bring(&self.gpu, &self.stream, &self.cut, panel, self.dtype.size())?;
         self.sending.to_device += sent;
         Ok(())
     }
@@ -277,8 +282,8 @@ impl<'a, T: Scalar> Member<'a, T> {
     }
 
     /// Calls `take(first row in the matrix, rows, rows of a block, L, S)` for each panel in turn. L and S are packed and
-    /// column-major in host memory.
-    pub(super) fn results(&mut self, take: &mut PanelReceiver<'_, T>) -> Result<()> {
+    /// column-major in host memory, of the type of the arithmetic.
+    pub(super) fn results<T: Scalar>(&mut self, take: &mut PanelReceiver<'_, T>) -> Result<()> {
         let elements = self.cut.rows.min(self.cut.m) * self.cut.n;
         let budget = Arc::clone(self.context.host_budget());
         let _charge = budget.charge_host("panel of robust PCA", 2 * elements * size_of::<T>())?;
@@ -292,10 +297,8 @@ impl<'a, T: Scalar> Member<'a, T> {
             let count = rows * self.cut.n;
             self.bring_x(panel)?;
             self.bring_y(panel)?;
-            for (store, part) in [&self.x, &self.y].into_iter().zip(&mut parts) {
-                let region = store.region(&self.cut, panel, size_of::<T>())?;
-                let target = View::packed(self.low_rank.region(0, count * size_of::<T>())?, rows, self.cut.n);
-                self.place(region, rows, target, false)?;
+            for (sparse, part) in [false, true].into_iter().zip(&mut parts) {
+                self.unpack(panel, sparse)?;
                 self.gpu.load_numbers(&self.stream, &self.low_rank, 0, &mut part[..count])?;
             }
             take(self.first + first, rows, rows, &parts[0][..count], &parts[1][..count])?;
@@ -303,11 +306,20 @@ impl<'a, T: Scalar> Member<'a, T> {
         Ok(())
     }
 
+    /// Writes a panel of L, or with `sparse` of S, to the memory of the low-rank part, column-major.
+    fn unpack(&self, panel: usize, sparse: bool) -> Result<()> {
+        let (store, (_, rows)) = (if sparse { &self.y } else { &self.x }, self.cut.range(panel));
+        let bytes = rows * self.cut.n * self.dtype.size();
+        let region = store.region(&self.cut, panel, self.dtype.size())?;
+        let target = View::packed(self.low_rank.region(0, bytes)?, rows, self.cut.n);
+        self.place(region, rows, target, false)
+    }
+
     /// Copies a panel to `target`, which is rows by columns, or with `transposed` columns by rows.
     fn place(&self, panel: Region<'_>, rows: usize, target: View<'_>, transposed: bool) -> Result<()> {
         let (fast, slow) = self.cut.axes(rows);
         let turn = self.cut.by_rows != transposed;
-        dense::place(T::DTYPE, &self.gpu, &self.stream, View::packed(panel, fast, slow), target, turn, false)
+        dense::place(self.dtype, &self.gpu, &self.stream, View::packed(panel, fast, slow), target, turn, false)
     }
 
     /// Writes the member's rows of L, or with `sparse` of S, to `target`.
@@ -321,8 +333,8 @@ impl<'a, T: Scalar> Member<'a, T> {
                 self.bring_x(panel)?
             }
             let store = if sparse { &self.y } else { &self.x };
-            let region = store.region(&self.cut, panel, size_of::<T>())?;
-            let part = target.rows::<T>(self.first + first, rows)?;
+            let region = store.region(&self.cut, panel, self.dtype.size())?;
+            let part = target.rows(self.dtype, self.first + first, rows)?;
             self.place(region, rows, part, !target.by_columns)?;
             self.scale_part(part, target.unit)?;
         }
@@ -330,11 +342,15 @@ impl<'a, T: Scalar> Member<'a, T> {
     }
 
     /// Writes packed column-major rows from host memory to the rows of `target` from `first` on.
-    pub(super) fn put(&self, first: usize, rows: usize, values: &[T], target: &Target<'_>) -> Result<()> {
+    pub(super) fn put<T: Scalar>(&self, first: usize, rows: usize, values: &[T], target: &Target<'_>) -> Result<()> {
         let memory = self.gpu.upload_numbers(&self.stream, "rows of another device", values)?;
-        let part = target.rows::<T>(first, rows)?;
+        self.put_from(&memory, first, rows, target)
+    }
+
+    fn put_from(&self, memory: &DeviceMemory, first: usize, rows: usize, target: &Target<'_>) -> Result<()> {
+        let part = target.rows(self.dtype, first, rows)?;
         let from = View::packed(memory.whole(), rows, self.cut.n);
-        dense::place(T::DTYPE, &self.gpu, &self.stream, from, part, !target.by_columns, false)?;
+        dense::place(self.dtype, &self.gpu, &self.stream, from, part, !target.by_columns, false)?;
         self.scale_part(part, target.unit)
     }
 
@@ -344,7 +360,7 @@ impl<'a, T: Scalar> Member<'a, T> {
         }
         let factors = alloc::filled("unit of a part", part.cols, unit)?;
         let factors = self.gpu.upload_numbers(&self.stream, "unit of a part", &factors)?;
-        dense::scale(T::DTYPE, &self.gpu, &self.stream, part, factors.whole())
+        dense::scale(self.dtype, &self.gpu, &self.stream, part, factors.whole())
     }
 
     fn check(&self, tick: ProgressCheck<'_>) -> Result<()> {
@@ -363,8 +379,8 @@ impl<'a, T: Scalar> Member<'a, T> {
             self.check(tick)?;
             self.bring_entries(panel)?;
             let load = kernels::Load { x_scale: 1.0, y_scale: 0.0 };
-            self.panel(panel, false, true)?.load(T::DTYPE, &self.gpu, &self.stream, load)?;
-            self.x.keep(&self.gpu, &self.stream, &self.cut, panel, size_of::<T>())?;
+            self.panel(panel, false, true)?.load(self.dtype, &self.gpu, &self.stream, load)?;
+            self.x.keep(&self.gpu, &self.stream, &self.cut, panel, self.dtype.size())?;
         }
         self.totals()
     }
@@ -372,8 +388,8 @@ impl<'a, T: Scalar> Member<'a, T> {
     /// The member's part of a product with X.
     pub(super) fn product(
         &mut self,
-        kind: &Product<'_, GpuMatrix<T::Wide>>,
-        out: &mut GpuMatrix<T::Wide>,
+        kind: &Product<'_, DeviceMatrix>,
+        out: &mut DeviceMatrix,
         tick: ProgressCheck<'_>,
     ) -> Result<()> {
         let (w, sum) = self.prepare(kind)?;
@@ -390,9 +406,9 @@ impl<'a, T: Scalar> Member<'a, T> {
     pub(super) fn update(
         &mut self,
         step: &Step,
-        low_rank: &LowRank<'_, GpuMatrix<T::Wide>>,
-        kind: &Product<'_, GpuMatrix<T::Wide>>,
-        out: &mut GpuMatrix<T::Wide>,
+        low_rank: &LowRank<'_, DeviceMatrix>,
+        kind: &Product<'_, DeviceMatrix>,
+        out: &mut DeviceMatrix,
         tick: ProgressCheck<'_>,
     ) -> Result<Sums> {
         let factors = match low_rank {
@@ -404,14 +420,14 @@ impl<'a, T: Scalar> Member<'a, T> {
         };
         let (w, sum) = self.prepare(kind)?;
         self.gpu.clear(&self.stream, self.totals.whole())?;
-        let size = size_of::<T>();
+        let size = self.dtype.size();
         for panel in 0..self.cut.panels() {
             self.check(tick)?;
             self.bring_entries(panel)?;
             match step.first {
                 Some((x_scale, y_scale)) => {
                     let load = kernels::Load { x_scale, y_scale };
-                    self.panel(panel, true, false)?.load(T::DTYPE, &self.gpu, &self.stream, load)?;
+                    self.panel(panel, true, false)?.load(self.dtype, &self.gpu, &self.stream, load)?;
                 }
                 None => {
                     self.bring_x(panel)?;
@@ -429,7 +445,7 @@ impl<'a, T: Scalar> Member<'a, T> {
                 last: step.last,
                 measured: step.measured,
             };
-            self.panel(panel, true, true)?.update(T::DTYPE, &self.gpu, &self.stream, &update)?;
+            self.panel(panel, true, true)?.update(self.dtype, &self.gpu, &self.stream, &update)?;
             let beta = if panel == 0 { 0.0 } else { 1.0 };
             self.add_product(panel, kind, w.as_ref(), out.view(), sum.as_ref(), beta)?;
             self.x.keep(&self.gpu, &self.stream, &self.cut, panel, size)?;

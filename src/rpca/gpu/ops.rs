@@ -1,5 +1,6 @@
 //! The operations of robust PCA on the GPUs of a group.
 
+use std::marker::PhantomData;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 
@@ -10,21 +11,28 @@ use crate::alloc;
 use crate::backend::gpu::kernels::rsvd::{Copying, Strided, copy};
 use crate::backend::gpu::{DeviceMemory, GpuStream};
 use crate::context::Context;
-use crate::dense::Algebra;
-use crate::dense::gpu::{GpuAlgebra, GpuMatrix};
+use crate::dense::gpu::{DeviceMatrix, GpuAlgebra, GpuMatrix};
 use crate::error::{Error, Result};
 use crate::group;
 use crate::progress::{CancelFlag, Progress};
 use crate::rpca::input::Entries;
 use crate::rpca::ops::{LowRank, PanelReceiver, Product, RpcaOps, Start, Step, Sums, Weights};
 use crate::rpca::options::Options;
-use crate::scalar::{DType, Element, Scalar};
-use crate::shape::{to_i64, to_u64};
+use crate::scalar::{DType, Scalar};
+use crate::shape::{product, to_i64, to_u64};
 
-/// The passes on the GPUs of a group, each with its own rows.
+/// The passes on the GPUs of a group, each with its own rows, in arithmetic of type T.
 pub struct GpuOps<'a, T: Scalar> {
-    /// The devices, at least one. The first has the first rows and the small matrices.
-    members: Vec<Member<'a, T>>,
+    group: Members<'a>,
+    element: PhantomData<T>,
+}
+
+/// The devices of a run.
+struct Members<'a> {
+    /// Type of the arithmetic. Small matrices are in double precision.
+    dtype: DType,
+    /// At least one. The first has the first rows and the small matrices.
+    members: Vec<Member<'a>>,
     size: (usize, usize),
     progress: &'a Progress<'a>,
     /// Step, expected steps and residual of the last progress report.
@@ -34,13 +42,13 @@ pub struct GpuOps<'a, T: Scalar> {
 }
 
 /// The factors of a pass, in the memory of one device.
-type Operands<'m, W> = [Option<&'m GpuMatrix<W>>; 3];
+type Operands<'m> = [Option<&'m DeviceMatrix>; 3];
 
 /// The host copy of a small matrix that is copied between devices.
-struct HostMatrix<W> {
+struct HostMatrix {
     rows: usize,
     cols: usize,
-    numbers: Vec<W>,
+    numbers: Vec<u8>,
 }
 
 /// The input of one device.
@@ -84,12 +92,13 @@ fn free_memory(contexts: &[Arc<Context>], count: usize) -> Result<Vec<u64>> {
     group::free_device_memory(&members)
 }
 
-/// The plan of a run on `contexts`.
+/// The plan of a run on `contexts`, in arithmetic of type `dtype`.
 ///
 /// # Errors
 /// [`Error::OutOfDeviceMemory`] and [`Error::OutOfMemory`] with the bytes that are needed; [`Error::NoDevice`] without
 /// cuBLAS.
-pub fn plan<T: Scalar>(
+pub fn plan(
+    dtype: DType,
     contexts: &[Arc<Context>],
     entries: &Entries<'_>,
     mask: Option<&Entries<'_>>,
@@ -106,7 +115,7 @@ pub fn plan<T: Scalar>(
         let gpu = context.gpu("context")?;
         // The plan includes the workspace of cuBLAS.
         let algebra = GpuAlgebra::new(context, gpu, gpu.default_stream())?;
-        let plan = Plan::new::<T>(context, free, entries, mask, (share.rows, n), options)?;
+        let plan = Plan::new(dtype, context, free, entries, mask, (share.rows, n), options)?;
         let device = plan.fit.expected.saturating_add(algebra.blas().own_workspace_bytes());
         let (rows, panels) = (plan.fit.rows.min(share.rows), share.rows.div_ceil(plan.fit.rows.max(1)));
         planned.is_resident &= plan.fit.is_resident;
@@ -131,6 +140,77 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
         (m, n): (usize, usize),
         options: &Options,
     ) -> Result<Self> {
+        let group = Members::new(T::DTYPE, contexts, stream, progress, (entries, mask), (m, n), options)?;
+        Ok(Self { group, element: PhantomData })
+    }
+
+    /// Devices of the run, at least 1.
+    pub fn contexts(&self) -> u64 {
+        to_u64(self.group.members.len())
+    }
+
+    /// Rows of a panel (largest of all devices), and the number of panels of a pass.
+    pub fn blocks(&self) -> (u64, u64) {
+        self.group.members.iter().map(Member::blocks).fold((0, 0), |(rows, panels), (r, p)| (rows.max(r), panels + p))
+    }
+
+    /// Whether X and Y stay in the memory of their devices, on all of them.
+    pub fn is_resident(&self) -> bool {
+        self.group.members.iter().all(Member::is_resident)
+    }
+
+    /// Planned bytes of host and of device memory, of the context that needs most.
+    pub fn planned_bytes(&self) -> (u64, u64) {
+        self.group
+            .members
+            .iter()
+            .map(Member::planned)
+            .fold((0, 0), |(h, d), (host, device)| (h.max(host), d.max(device)))
+    }
+
+    /// Bytes copied to devices, bytes read from sources, and seconds spent reading, of all devices together.
+    pub fn traffic(&self) -> (u64, u64, f64) {
+        let add = |(a, b, c), (x, y, z)| (a + x, b + y, c + z);
+        self.group.members.iter().map(Member::traffic).fold((0, 0, 0.0), add)
+    }
+
+    /// Calls `take(first row, rows, rows of a block, L, S)` for each panel in turn. L and S are packed and column-major
+    /// in host memory.
+    ///
+    /// # Errors
+    /// Errors of `take`; [`Error::Cancelled`]; out of memory; errors of the GPUs.
+    pub fn results(&mut self, take: &mut PanelReceiver<'_, T>) -> Result<()> {
+        self.group.members.iter_mut().try_for_each(|member| member.results::<T>(take))
+    }
+
+    /// Writes L, or with `sparse` S, times `unit` to the caller's memory on the first device. Entry (i, j) is element `i *
+    /// row_stride + j * column_stride` there.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`]; out of memory; errors of the GPUs.
+    pub fn store(&mut self, sparse: bool, memory: &DeviceMemory, strides: (usize, usize), unit: f64) -> Result<()> {
+        let target = Target::new(memory, self.group.size, strides, unit);
+        let Some((first, others)) = self.group.members.split_first_mut() else { return Ok(()) };
+        first.store(sparse, &target)?;
+        for other in others {
+            other.results::<T>(&mut |row, rows, _, low_rank, sparse_part| {
+                first.put(row, rows, if sparse { sparse_part } else { low_rank }, &target)
+            })?;
+        }
+        Ok(())
+    }
+}
+
+impl<'a> Members<'a> {
+    fn new(
+        dtype: DType,
+        contexts: &[Arc<Context>],
+        stream: &GpuStream,
+        progress: &'a Progress<'a>,
+        (entries, mask): (Entries<'a>, Option<Entries<'a>>),
+        (m, n): (usize, usize),
+        options: &Options,
+    ) -> Result<Self> {
         let stop = Arc::new(AtomicU64::new(0));
         let shares = shares_of(contexts, &entries, mask.as_ref(), m, options);
         let mut beginnings = Vec::with_capacity(shares.len());
@@ -148,67 +228,15 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
         let tick = || progress.repeat(step);
         let members = together(&stop, beginnings, Some(&tick), |b, tick| {
             let DeviceInput { context, free, stream, flag, entries, share } = b;
-            Member::<T>::new((context, free), &stream, (flag, tick), entries, share, n, options)
+            Member::new(dtype, (context, free), &stream, (flag, tick), entries, share, n, options)
         })?;
         if members.is_empty() {
             return Err(Error::Internal("a run without a context".into()));
         }
-        Ok(Self { members, size: (m, n), progress, step, stop })
+        Ok(Self { dtype, members, size: (m, n), progress, step, stop })
     }
 
-    /// Devices of the run, at least 1.
-    pub fn contexts(&self) -> u64 {
-        to_u64(self.members.len())
-    }
-
-    /// Rows of a panel (largest of all devices), and the number of panels of a pass.
-    pub fn blocks(&self) -> (u64, u64) {
-        self.members.iter().map(Member::blocks).fold((0, 0), |(rows, panels), (r, p)| (rows.max(r), panels + p))
-    }
-
-    /// Whether X and Y stay in the memory of their devices, on all of them.
-    pub fn is_resident(&self) -> bool {
-        self.members.iter().all(Member::is_resident)
-    }
-
-    /// Planned bytes of host and of device memory, of the context that needs most.
-    pub fn planned_bytes(&self) -> (u64, u64) {
-        self.members.iter().map(Member::planned).fold((0, 0), |(h, d), (host, device)| (h.max(host), d.max(device)))
-    }
-
-    /// Bytes copied to devices, bytes read from sources, and seconds spent reading, of all devices together.
-    pub fn traffic(&self) -> (u64, u64, f64) {
-        let add = |(a, b, c), (x, y, z)| (a + x, b + y, c + z);
-        self.members.iter().map(Member::traffic).fold((0, 0, 0.0), add)
-    }
-
-    /// Calls `take(first row, rows, rows of a block, L, S)` for each panel in turn. L and S are packed and column-major
-    /// in host memory.
-    ///
-    /// # Errors
-    /// Errors of `take`; [`Error::Cancelled`]; out of memory; errors of the GPUs.
-    pub fn results(&mut self, take: &mut PanelReceiver<'_, T>) -> Result<()> {
-        self.members.iter_mut().try_for_each(|member| member.results(take))
-    }
-
-    /// Writes L, or with `sparse` S, times `unit` to the caller's memory on the first device. Entry (i, j) is element `i *
-    /// row_stride + j * column_stride` there.
-    ///
-    /// # Errors
-    /// [`Error::Cancelled`]; out of memory; errors of the GPUs.
-    pub fn store(&mut self, sparse: bool, memory: &DeviceMemory, strides: (usize, usize), unit: f64) -> Result<()> {
-        let target = Target::new(memory, self.size, strides, unit);
-        let Some((first, others)) = self.members.split_first_mut() else { return Ok(()) };
-        first.store(sparse, &target)?;
-        for other in others {
-            other.results(&mut |row, rows, _, low_rank, sparse_part| {
-                first.put(row, rows, if sparse { sparse_part } else { low_rank }, &target)
-            })?;
-        }
-        Ok(())
-    }
-
-    fn first(&mut self) -> &mut Member<'a, T> {
+    fn first(&mut self) -> &mut Member<'a> {
         &mut self.members[0]
     }
 
@@ -216,7 +244,7 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
     /// before its panels.
     fn each<R: Send>(
         &mut self,
-        work: impl Fn(usize, &mut Member<'a, T>, ProgressCheck<'_>) -> Result<R> + Sync,
+        work: impl Fn(usize, &mut Member<'a>, ProgressCheck<'_>) -> Result<R> + Sync,
     ) -> Result<Vec<R>> {
         let (progress, step) = (self.progress, self.step);
         let tick = || progress.repeat(step);
@@ -225,12 +253,10 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
     }
 
     /// Copies a matrix of the first device to the host for the others; `None` if there are no others.
-    fn carry(&mut self, matrix: Option<&GpuMatrix<T::Wide>>) -> Result<Option<HostMatrix<T::Wide>>> {
+    fn carry(&mut self, matrix: Option<&DeviceMatrix>) -> Result<Option<HostMatrix>> {
         let (Some(matrix), true) = (matrix, self.members.len() > 1) else { return Ok(None) };
         let (rows, cols) = matrix.shape();
-        let zero = T::Wide::from_parts(0.0, 0.0);
-        let mut numbers = alloc::filled("matrix between devices", rows * cols, zero)?;
-        self.first().algebra.download(matrix, &mut numbers, rows)?;
+        let numbers = self.first().send("matrix between devices", matrix)?;
         Ok(Some(HostMatrix { rows, cols, numbers }))
     }
 
@@ -238,11 +264,10 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
     /// matrix for its part of the sum.
     fn summed<R: Send>(
         &mut self,
-        operands: Operands<'_, T::Wide>,
+        operands: Operands<'_>,
         is_summed: bool,
-        out: &mut GpuMatrix<T::Wide>,
-        work: impl Fn(&mut Member<'a, T>, Operands<'_, T::Wide>, &mut GpuMatrix<T::Wide>, ProgressCheck<'_>) -> Result<R>
-        + Sync,
+        out: &mut DeviceMatrix,
+        work: impl Fn(&mut Member<'a>, Operands<'_>, &mut DeviceMatrix, ProgressCheck<'_>) -> Result<R> + Sync,
     ) -> Result<Vec<R>> {
         if let [only] = self.members.as_mut_slice() {
             let (progress, step) = (self.progress, self.step);
@@ -251,22 +276,22 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
         }
         let [a, b, c] = operands;
         let carried = [self.carry(a)?, self.carry(b)?, self.carry(c)?];
-        let (rows, cols) = out.shape();
+        let ((rows, cols), wide) = (out.shape(), self.dtype.wide());
         // Only the first device uses `out`, so that it works in place, without a copy.
         let first_out = Mutex::new(out);
         let found = self.each(|k, member, tick| {
             if k == 0 {
                 let mut out = first_out.lock().map_err(|_| Error::Internal("the sum of a pass is lost".into()))?;
-                return Ok((work(member, operands, &mut **out, tick)?, Vec::new()));
+                return Ok((work(member, operands, &mut out, tick)?, Vec::new()));
             }
             let mut copies = [None, None, None];
             for (copy, carried) in copies.iter_mut().zip(&carried) {
                 *copy = carried.as_ref().map(|m| member.receive(m)).transpose()?;
             }
             let [a, b, c] = &copies;
-            let mut part = member.algebra.zeros("sum of a pass", rows, cols)?;
+            let mut part = DeviceMatrix::zeros(&member.gpu, &member.stream, "sum of a pass", wide, (rows, cols))?;
             let result = work(member, [a.as_ref(), b.as_ref(), c.as_ref()], &mut part, tick)?;
-            let numbers = if is_summed { member.send(&part)? } else { Vec::new() };
+            let numbers = if is_summed { member.send("sum between devices", &part)? } else { Vec::new() };
             Ok((result, numbers))
         })?;
         let out = first_out.into_inner().map_err(|_| Error::Internal("the sum of a pass is lost".into()))?;
@@ -282,58 +307,33 @@ impl<'a, T: Scalar> GpuOps<'a, T> {
 }
 
 /// Copies between a device and the host.
-impl<T: Scalar> Member<'_, T> {
-    fn receive(&mut self, carried: &HostMatrix<T::Wide>) -> Result<GpuMatrix<T::Wide>> {
-        let (rows, cols) = (carried.rows, carried.cols);
-        self.algebra.upload("matrix between devices", rows, cols, &carried.numbers, rows)
+impl Member<'_> {
+    fn receive(&self, carried: &HostMatrix) -> Result<DeviceMatrix> {
+        let (what, wide) = ("matrix between devices", self.dtype.wide());
+        let mut m = self.algebra.uninitialised_as(wide, what, carried.rows, carried.cols)?;
+        self.gpu.store_numbers(&self.stream, &carried.numbers, m.memory_mut(), 0)?;
+        Ok(m)
     }
 
-    fn send(&mut self, part: &GpuMatrix<T::Wide>) -> Result<Vec<T::Wide>> {
-        let (rows, cols) = part.shape();
-        let zero = T::Wide::from_parts(0.0, 0.0);
-        let mut numbers = alloc::filled("sum between devices", rows * cols, zero)?;
-        self.algebra.download(part, &mut numbers, rows)?;
+    fn send(&self, what: &'static str, part: &DeviceMatrix) -> Result<Vec<u8>> {
+        let elements = product(what, part.rows(), part.cols())?;
+        let mut numbers = alloc::filled(what, product(what, elements, part.dtype().size())?, 0u8)?;
+        self.gpu.load_numbers(&self.stream, part.memory(), 0, &mut numbers)?;
         Ok(numbers)
     }
 
     /// Adds another device's part to `sum`.
-    fn add_up(&self, numbers: &[T::Wide], sum: &GpuMatrix<T::Wide>) -> Result<()> {
+    fn add_up(&self, numbers: &[u8], sum: &DeviceMatrix) -> Result<()> {
         let more = self.gpu.upload_numbers(&self.stream, "sum between devices", numbers)?;
-        let line = |memory| Strided { memory, row: 1, column: numbers.len() };
+        let count = numbers.len() / sum.dtype().size();
+        let line = |memory| Strided { memory, row: 1, column: count };
         let how = Copying { conjugate: false, add: true };
-        let shape = (numbers.len(), 1);
-        copy(T::Wide::DTYPE, &self.gpu, &self.stream, shape, line(more.whole()), line(sum.memory().whole()), how)
+        let (from, to) = (line(more.whole()), line(sum.memory().whole()));
+        copy(sum.dtype(), &self.gpu, &self.stream, (count, 1), from, to, how)
     }
 }
 
-impl<T: Scalar> RpcaOps<T::Wide> for GpuOps<'_, T> {
-    type Small = GpuAlgebra;
-
-    fn dtype(&self) -> DType {
-        T::DTYPE
-    }
-
-    fn small(&mut self) -> &mut GpuAlgebra {
-        &mut self.first().algebra
-    }
-
-    fn size(&self) -> (usize, usize) {
-        self.size
-    }
-
-    fn weights(&self) -> Weights {
-        weights_of::<T>()
-    }
-
-    fn checkpoint(&mut self, iteration: usize, iterations: usize, residual: f64) -> Result<()> {
-        self.step = (to_i64(iteration), to_i64(iterations), residual);
-        self.progress.report(to_i64(iteration), to_i64(iterations), residual)
-    }
-
-    fn set_scale(&mut self, scale: f64) {
-        self.members.iter_mut().for_each(|member| member.set_scale(scale));
-    }
-
+impl Members<'_> {
     fn begin(&mut self) -> Result<Start> {
         let found = self.each(|_, member, tick| member.begin(tick))?;
         let mut start = Start::default();
@@ -351,13 +351,70 @@ impl<T: Scalar> RpcaOps<T::Wide> for GpuOps<'_, T> {
         Ok(start)
     }
 
-    fn product(&mut self, kind: &Product<'_, GpuMatrix<T::Wide>>, out: &mut GpuMatrix<T::Wide>) -> Result<()> {
+    fn product(&mut self, kind: &Product<'_, DeviceMatrix>, out: &mut DeviceMatrix) -> Result<()> {
         let operands = [kind.operand(), None, None];
-        let work = |member: &mut Member<'_, T>,
-                    [w, ..]: Operands<'_, T::Wide>,
-                    out: &mut _,
-                    tick: ProgressCheck<'_>| { member.product(&kind.with(w)?, out, tick) };
+        let work = |member: &mut Member<'_>, [w, ..]: Operands<'_>, out: &mut _, tick: ProgressCheck<'_>| {
+            member.product(&kind.with(w)?, out, tick)
+        };
         self.summed(operands, !matches!(kind, Product::None), out, work).map(drop)
+    }
+
+    fn update(
+        &mut self,
+        step: &Step,
+        low_rank: &LowRank<'_, DeviceMatrix>,
+        kind: &Product<'_, DeviceMatrix>,
+        out: &mut DeviceMatrix,
+    ) -> Result<Sums> {
+        let (a, b) = low_rank.operands();
+        let work = |member: &mut Member<'_>, [a, b, w]: Operands<'_>, out: &mut _, tick: ProgressCheck<'_>| {
+            member.update(step, &low_rank.with(a, b)?, &kind.with(w)?, out, tick)
+        };
+        let sums = self.summed([a, b, kind.operand()], !matches!(kind, Product::None), out, work)?;
+        Ok(sums.into_iter().fold(Sums::default(), Sums::and))
+    }
+}
+
+/// The product with its matrix without a type.
+fn untyped<'m, W: Scalar>(kind: &Product<'m, GpuMatrix<W>>) -> Result<Product<'m, DeviceMatrix>> {
+    kind.with(kind.operand().map(|w| &**w))
+}
+
+impl<T: Scalar> RpcaOps<T::Wide> for GpuOps<'_, T> {
+    type Small = GpuAlgebra;
+
+    fn dtype(&self) -> DType {
+        T::DTYPE
+    }
+
+    fn small(&mut self) -> &mut GpuAlgebra {
+        &mut self.group.first().algebra
+    }
+
+    fn size(&self) -> (usize, usize) {
+        self.group.size
+    }
+
+    fn weights(&self) -> Weights {
+        weights_of(T::DTYPE)
+    }
+
+    fn checkpoint(&mut self, iteration: usize, iterations: usize, residual: f64) -> Result<()> {
+        let (step, steps) = (to_i64(iteration), to_i64(iterations));
+        self.group.step = (step, steps, residual);
+        self.group.progress.report(step, steps, residual)
+    }
+
+    fn set_scale(&mut self, scale: f64) {
+        self.group.members.iter_mut().for_each(|member| member.set_scale(scale));
+    }
+
+    fn begin(&mut self) -> Result<Start> {
+        self.group.begin()
+    }
+
+    fn product(&mut self, kind: &Product<'_, GpuMatrix<T::Wide>>, out: &mut GpuMatrix<T::Wide>) -> Result<()> {
+        self.group.product(&untyped(kind)?, out.untyped_mut())
     }
 
     fn update(
@@ -368,11 +425,7 @@ impl<T: Scalar> RpcaOps<T::Wide> for GpuOps<'_, T> {
         out: &mut GpuMatrix<T::Wide>,
     ) -> Result<Sums> {
         let (a, b) = low_rank.operands();
-        let work =
-            |member: &mut Member<'_, T>, [a, b, w]: Operands<'_, T::Wide>, out: &mut _, tick: ProgressCheck<'_>| {
-                member.update(step, &low_rank.with(a, b)?, &kind.with(w)?, out, tick)
-            };
-        let sums = self.summed([a, b, kind.operand()], !matches!(kind, Product::None), out, work)?;
-        Ok(sums.into_iter().fold(Sums::default(), Sums::and))
+        let low_rank = low_rank.with(a.map(|a| &**a), b.map(|b| &**b))?;
+        self.group.update(step, &low_rank, &untyped(kind)?, out.untyped_mut())
     }
 }

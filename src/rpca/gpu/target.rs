@@ -2,7 +2,7 @@
 
 use crate::backend::gpu::{DeviceMemory, View};
 use crate::error::Result;
-use crate::scalar::Scalar;
+use crate::scalar::DType;
 
 /// A dense matrix in device memory, as large as the one that is split.
 pub(super) struct Target<'a> {
@@ -30,7 +30,7 @@ impl<'a> Target<'a> {
     }
 
     /// The rows from `first` on; of a transposed view the corresponding columns.
-    pub(super) fn rows<T: Scalar>(&self, first: usize, rows: usize) -> Result<View<'a>> {
-        if self.by_columns { self.whole.rows::<T>(first, rows) } else { self.whole.columns::<T>(first, rows) }
+    pub(super) fn rows(&self, dtype: DType, first: usize, rows: usize) -> Result<View<'a>> {
+        if self.by_columns { self.whole.rows_as(dtype, first, rows) } else { self.whole.columns_as(dtype, first, rows) }
     }
 }

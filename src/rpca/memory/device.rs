@@ -187,12 +187,12 @@ impl<T: Scalar> RpcaOps<T::Wide> for DeviceLedger<'_, T> {
 }
 
 /// Bytes of host memory for the page-locked buffers of a run, and for X and Y where they are not on the device.
-pub fn host_bytes<T: Scalar>(shape: &DeviceShape, fit: &DeviceFit) -> u64 {
+pub fn host_bytes(dtype: DType, shape: &DeviceShape, fit: &DeviceFit) -> u64 {
     let (m, n) = shape.size;
     let panel = to_u64(fit.rows.min(m)).saturating_mul(to_u64(n));
     let rings = panel.saturating_mul(to_u64(shape.entry)).saturating_mul(2);
-    let parts = panel.saturating_mul(to_u64(2 * size_of::<T>()));
-    let arrays = to_u64(m).saturating_mul(to_u64(n)).saturating_mul(to_u64(2 * size_of::<T>()));
+    let parts = panel.saturating_mul(to_u64(2 * dtype.size()));
+    let arrays = to_u64(m).saturating_mul(to_u64(n)).saturating_mul(to_u64(2 * dtype.size()));
     let kept = if fit.is_resident { 0 } else { arrays };
     rings.saturating_add(parts).saturating_add(kept)
 }
@@ -234,6 +234,6 @@ mod tests {
         let fit = fit_device::<f32>(&shape, &options, 3_000_000, Some(3_000_000)).unwrap();
         assert_eq!((fit.rows, fit.is_resident), (500, false));
         assert!(fit_device::<f32>(&shape, &options, 500_000, Some(500_000)).is_err());
-        assert!(host_bytes::<f32>(&shape, &fit) > 2 * 4000 * 50 * 4);
+        assert!(host_bytes(DType::F32, &shape, &fit) > 2 * 4000 * 50 * 4);
     }
 }
