@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import os
+import reprlib
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import TracebackType
@@ -15,7 +16,7 @@ from typing import Any, Literal, TypeVar
 from . import _constants as c
 from ._calls import calls
 from ._callback import LogFunction, LogSink, ProgressCall, finish
-from ._error import InvalidHandle, Wording, check
+from ._error import Error, InvalidHandle, Wording, check
 from ._lib import lib
 from ._structs import LOG
 from ._structs import ContextInfo as _CContextInfo
@@ -190,6 +191,30 @@ class Handle:
     ) -> None:
         self.close()
 
+    context: Context
+    _title: str | None = None
+    """The public name of a class whose module is private."""
+    _shown = ""
+    """What `repr` says of the object beside its contexts: its options, say."""
+
+    def __repr__(self) -> str:
+        title = self._title or f"{type(self).__module__}.{type(self).__qualname__}"
+        # Also of an object whose creation failed.
+        if getattr(self, "_owner", None) is None or self.closed:
+            return f"<{title}, closed>"
+        try:
+            about = self._about()
+        except Error:  # in the child of a fork, say
+            about = ""
+        return f"<{title}{about and ' '}{about}>"
+
+    def _about(self) -> str:
+        """What tells the object from others of its class."""
+        return self._at(self.context)
+
+    def _at(self, *contexts: Context) -> str:
+        return f"{self._shown}{self._shown and ' '}on {', '.join(one._where() for one in contexts)}"
+
     def __reduce__(self) -> Any:
         raise TypeError(f"{type(self).__name__}: holds an object of the library and cannot be pickled or copied")
 
@@ -219,6 +244,8 @@ class Context(Handle):
     """A backend, its threads, its memory limits (bytes, 0 = none) and its log. `log_level` is that of `log`; without a
     function nothing is logged. `device` is the ordinal of the GPU: other than 0 it is refused on the CPU, and with "auto" asks
     for a GPU."""
+
+    _title = "purlin.Context"
 
     def __init__(
         self,
@@ -254,6 +281,20 @@ class Context(Handle):
             if self._log is not None:
                 self._log.context = made.value
         self.finish(status)
+
+    def _about(self) -> str:
+        found = self.properties
+        limits = (("host", found.host_memory_limit), ("device", found.device_memory_limit))
+        shown = "".join(f", at most {size / 2**30:.3g} GiB of {where} memory" for where, size in limits if size)
+        name = f" ({found.device_name})" if found.backend == "cuda" else ""
+        return f"{self._where()}{name}, {found.threads} threads{shown}"
+
+    def _where(self) -> str:
+        """The backend, and the ordinal of its device, in a few letters."""
+        if self.closed:
+            return "a closed context"
+        found = self.properties
+        return f"{found.backend}:{found.device}" if found.backend == "cuda" else found.backend
 
     def close(self) -> None:
         """Destroys the context now. Objects made on it keep it alive in the library until they are closed."""
@@ -304,6 +345,8 @@ class Group(Handle):
     """Contexts that share the work of a call, on devices of one kind: the argument `group` of the families that distribute
     work over devices. Matrices, tensors and streams belong to the first."""
 
+    _title = "purlin.Group"
+
     def __init__(self, contexts: Sequence[Context]) -> None:
         self.contexts = tuple(contexts)
         for k, one in enumerate(self.contexts):
@@ -315,6 +358,9 @@ class Group(Handle):
         super().__init__(made.value, lib.purlin_group_destroy, *[one._sinks for one in self.contexts])
         check(status)
 
+    def _about(self) -> str:
+        return "of " + ", ".join(one._where() for one in self.contexts)
+
     def __len__(self) -> int:
         info = initialized(_CGroupInfo, "group_info")
         check(lib.purlin_group_properties(self.handle, ctypes.byref(info)))
@@ -323,6 +369,8 @@ class Group(Handle):
 
 class Stream(Handle):
     """An ordered queue of a context."""
+
+    _title = "purlin.Stream"
 
     def __init__(self, context: Context | None = None, *, cuda_stream: int | None = None) -> None:
         """A new stream, or one around the caller's `CUstream`, which stays the caller's."""
@@ -336,6 +384,10 @@ class Stream(Handle):
         super().__init__(made.value, lib.purlin_stream_destroy, self.context._sinks)
         self.context.finish(status)
 
+    def _about(self) -> str:
+        own = "" if self.cuda_stream is None else f" over the CUDA stream {self.cuda_stream:#x}"
+        return f"on {self.context._where()}{own}"
+
     def synchronize(self) -> None:
         """Waits for everything enqueued so far and raises the error of failed work."""
         self.context.finish(lib.purlin_stream_synchronize(self.handle))
@@ -348,16 +400,25 @@ class Members:
         self.group = group
         self.first = home(context, group)
         others = () if group is None else group.contexts
-        self._contexts = (self.first, *[one for one in others if one is not self.first])
+        self.contexts = (self.first, *[one for one in others if one is not self.first])
 
     @property
     def sinks(self) -> list[object]:
         """The functions that the library's contexts may call: for the `keep` of a handle."""
-        return [one._sinks for one in self._contexts]
+        return [one._sinks for one in self.contexts]
 
     def finish(self, status: int, progress: ProgressCall | None = None, wording: Wording | None = None) -> None:
         """Ends a call on these contexts: raises the exception of a callback of any of them, else the error of `status`."""
-        finish(status, progress, *[one._log for one in self._contexts], wording=wording)
+        finish(status, progress, *[one._log for one in self.contexts], wording=wording)
+
+
+def listed(options: Mapping[str, Any], *positional: str) -> str:
+    """The options of an object, for its `repr`."""
+    return ", ".join([*positional, *(f"{name}={_short.repr(value)}" for name, value in options.items())])
+
+
+_short = reprlib.Repr()
+_short.maxstring = _short.maxother = 60
 
 
 def checked_group(group: Any) -> Group | None:

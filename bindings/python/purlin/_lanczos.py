@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, Union
 
 import numpy as np
 
@@ -22,6 +22,16 @@ from ._memory import Array
 from ._numbers import real, real_type
 from ._structs import LanczosInfo, LanczosOptions
 from .sparse import of
+
+Found = TypeVar("Found")
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar as TypeVarWithDefault
+
+    from ._graph_results import Clusters, Embedding, Fiedler
+
+    Vectors = TypeVarWithDefault("Vectors", covariant=True, default=Union[Array, None])
+else:
+    Vectors = TypeVar("Vectors", covariant=True)
 
 Which = w.LanczosWhich
 Kind = w.LanczosKindOption
@@ -60,32 +70,54 @@ def _refuse_scipy_words(which: object, options: Any) -> None:
             raise TypeError(f"{name!r} is not an option; it is {_SCIPY_OPTIONS[name]!r} here")
 
 
-class Pairs(NamedTuple):
-    """Eigenvalues, and eigenvectors as columns."""
+if TYPE_CHECKING:
 
-    values: Array
-    vectors: Array | None
+    class Pairs(NamedTuple, Generic[Vectors]):
+        values: Array
+        vectors: Vectors
+
+    class Triplets(NamedTuple, Generic[Vectors]):
+        u: Vectors
+        values: Array
+        v: Vectors
+
+else:
+    # Before Python 3.11 no named tuple is generic.
+    class Pairs(NamedTuple):
+        """Eigenvalues, and eigenvectors as columns: None where they were not asked for, or the caller's own array."""
+
+        values: Array
+        vectors: Array | None
+
+    class Triplets(NamedTuple):
+        """Singular triplets A v = s u, with the vectors as orthonormal columns; None where they were not asked for."""
+
+        u: Array | None
+        values: Array
+        v: Array | None
 
 
 @dataclass(frozen=True)
-class Solution:
+class Solution(Generic[Vectors]):
     """Eigenpairs with ||A x - lambda x||_2 of each, and the report of the solve."""
 
-    pairs: Pairs
+    pairs: Pairs[Vectors]
     residuals: Array
     info: Info
 
-    def sorted_by_value(self) -> Pairs:
+    def sorted_by_value(self) -> Pairs[Vectors]:
         """In ascending order, as SciPy's eigsh has them."""
         order = np.argsort(self.pairs.values, kind="stable")
-        vectors = self.pairs.vectors
-        return Pairs(self.pairs.values[order], None if vectors is None else vectors[:, order])
+        vectors: Any = self.pairs.vectors
+        ordered: Any = None if vectors is None else vectors[:, order]
+        return Pairs(self.pairs.values[order], ordered)
 
 
 class Unfinished(NoConvergence):
-    """Not all pairs have converged: `solution` has those that there are, the first `info.converged` of them good."""
+    """Not all pairs have converged: `solution`, of the type that the call returns, has those that there are, the first
+    `info.converged` of them good. Of the functions `solve` and `singular` it is that of `run`, with the residuals."""
 
-    solution: Any
+    solution: Solution | SingularSolution | Pairs | Triplets | Embedding | Clusters | Fiedler
 
 
 def place(context: Context | None, options: Any) -> Context | None:
@@ -202,18 +234,10 @@ def order_of(matrix: Matrix, kind: str) -> int:
     return {"gram": cols, "outer_gram": rows, "augmented": rows + cols}.get(kind, rows)
 
 
-class Triplets(NamedTuple):
-    """Singular triplets A v = s u, with the vectors as orthonormal columns; None where they were not asked for."""
-
-    u: Array | None
-    values: Array
-    v: Array | None
-
-
 @dataclass(frozen=True)
-class SingularSolution:
+class SingularSolution(Generic[Vectors]):
     """Singular triplets with the larger of ||A v - s u|| and ||A^H u - s v|| of each, and the report of the solve."""
 
-    triplets: Triplets
+    triplets: Triplets[Vectors]
     residuals: Array
     info: Info

@@ -6,9 +6,9 @@ import ctypes
 import importlib
 import os
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from ctypes import c_void_p
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,13 @@ from ._products import Products
 from ._structs import MatrixInfo
 from ._tensor import LOCATIONS, Location
 from .blocks import BlockRelay, Source
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix  # type: ignore[import-untyped,unused-ignore]
+
+    from ._protocols import SupportsArray, SupportsCuda
+
+    Vectors = TypeVar("Vectors", bound=SupportsCuda)
 
 Storage = Literal["dense", "csr", "streamed", "operator"]
 _STORAGES: dict[int, Storage] = {c.DENSE: "dense", c.CSR: "csr", c.STREAMED: "streamed", c.OPERATOR: "operator"}
@@ -355,9 +362,9 @@ class Matrix(Handle):
             self._relay.raise_caught()
 
     @property
-    def info(self) -> Any:
+    def info(self) -> MatrixInfo:
         """The C struct `purlin_matrix_info`, filled at each access."""
-        info = initialized(MatrixInfo, "matrix_info")
+        info: MatrixInfo = initialized(MatrixInfo, "matrix_info")
         check(lib.purlin_matrix_properties(self.handle, ctypes.byref(info)))
         return info
 
@@ -373,14 +380,20 @@ class Matrix(Handle):
         stored = f", {self.nnz} stored" if self.storage == "csr" else ""
         return f"<purlin.Matrix {rows} x {cols} {self.dtype}, {self.storage}{stored}, {self.location}>"
 
-    def __matmul__(self, x: Any) -> Array:
+    @overload
+    def __matmul__(self, x: Vectors) -> Vectors: ...
+
+    @overload
+    def __matmul__(self, x: SupportsArray | Sequence[object]) -> Array: ...
+
+    def __matmul__(self, x: Any) -> Array | SupportsCuda:
         """A x for a vector, or for the columns of a matrix, in the precision of A; x may be complex where A is real, or an
         array on the device of a sparse A's context. The plan of the products (`spmv.Plan`) is made at the first of them and
         stays with the matrix."""
         if isinstance(x, Matrix):
             return NotImplemented
         if memory.on_cuda(x):
-            there: Array = self._products().apply(x)
+            there: SupportsCuda = self._products().apply(x)
             return there
         own = self.dtype
         given = memory.to_numpy(x, "x", real_type(own) if own.kind in "fc" else np.float64)
@@ -469,7 +482,7 @@ class Matrix(Handle):
             flat(info.data, info.nnz, info.dtype, bool(info.flags & c.READ_ONLY)) if info.data else None,
         )
 
-    def scipy(self, *, copy: bool = True) -> Any:
+    def scipy(self, *, copy: bool = True) -> csr_matrix:
         """A host CSR matrix as SciPy's, with copies of the arrays; needs SciPy. Without `copy` zero-based arrays are shared,
         and live as long as either; SciPy then refuses to change the structure in place, as `eliminate_zeros` does."""
         sparse: Any = importlib.import_module("scipy.sparse")

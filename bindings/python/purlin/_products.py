@@ -6,9 +6,9 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from ctypes import c_void_p
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, overload
 
 import numpy as np
 
@@ -18,9 +18,16 @@ from ._context import Context, Handle, Stream, initialized
 from ._error import check
 from ._keywords import apply, known, report
 from ._lib import lib
+from ._memory import Array
 from ._numbers import element
 from ._structs import SpmvInfo, SpmvOptions
 from ._tensor import Tensor
+
+if TYPE_CHECKING:
+    from ._protocols import SupportsArray, SupportsCuda
+
+    Vectors = TypeVar("Vectors", bound=SupportsCuda)
+    Out = TypeVar("Out", bound=SupportsArray | SupportsCuda | Tensor)
 
 _OPTIONS = known(_options.SpmvOptions, "spmv_options")
 
@@ -106,6 +113,27 @@ class Products(Handle):
         self._cached.clear()
         super().close()
 
+    @overload
+    def apply(
+        self, x: Vectors, y: None = None, *, alpha: complex = 1.0, beta: complex = 0.0, stream: Stream | None = None
+    ) -> Vectors: ...
+
+    @overload
+    def apply(
+        self,
+        x: SupportsArray | Sequence[object],
+        y: None = None,
+        *,
+        alpha: complex = 1.0,
+        beta: complex = 0.0,
+        stream: Stream | None = None,
+    ) -> Array: ...
+
+    @overload
+    def apply(
+        self, x: object, y: Out, *, alpha: complex = 1.0, beta: complex = 0.0, stream: Stream | None = None
+    ) -> Out: ...
+
     def apply(
         self,
         x: object,
@@ -114,7 +142,7 @@ class Products(Handle):
         alpha: complex = 1.0,
         beta: complex = 0.0,
         stream: Stream | None = None,
-    ) -> Any:
+    ) -> SupportsArray | SupportsCuda | Tensor:
         """y = alpha A x + beta y, A being the operator of the plan, for a vector or the columns of a matrix. Row-major blocks (NumPy's own order) of 2 to 16
         columns are read once for all of them. Without `y` a new array.
 
@@ -122,7 +150,8 @@ class Products(Handle):
         and complete in the order of `stream`, or of the device's legacy stream."""
         alpha_, beta_ = self._factor("alpha", alpha), self._factor("beta", beta)
         if memory.on_cuda(x):
-            return self._apply_there(x, y, alpha_, beta_, stream)
+            there: SupportsCuda = self._apply_there(x, y, alpha_, beta_, stream)
+            return there
         dtype = self._dtype
         is_plain = type(x) is np.ndarray and x.dtype == dtype
         given: Any = x if is_plain else memory.converted("x", x, dtype, None)
@@ -144,7 +173,8 @@ class Products(Handle):
         elif not (_is_plain(y) and y.flags.writeable):
             memory.require_writable("y", y, as_matrix=y.ndim == 2)
         self._run(given.ndim, given, y, alpha_, beta_, stream)
-        return y
+        made: Array = y
+        return made
 
     def _apply_there(self, x: Any, y: Any, alpha: Any, beta: Any, stream: Stream | None) -> Any:
         if x.ndim not in (1, 2):
@@ -208,8 +238,15 @@ class Products(Handle):
                 return self._zero
         return element(name, value, self._dtype)
 
-    def __matmul__(self, x: object) -> Any:
-        return self.apply(x)
+    @overload
+    def __matmul__(self, x: Vectors) -> Vectors: ...
+
+    @overload
+    def __matmul__(self, x: SupportsArray | Sequence[object]) -> Array: ...
+
+    def __matmul__(self, x: Any) -> Array | SupportsCuda:
+        product: Array | SupportsCuda = self.apply(x)
+        return product
 
 
 def _empty_beside(x: Any, shape: tuple[int, ...]) -> Any:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from . import _memory as memory
 from ._context import Context, Stream
 from ._matrix import Matrix
+from ._memory import Array
 from ._tensor import Tensor
 from .blocks import Source
 
@@ -33,9 +34,11 @@ def computing_type(matrix: Matrix, given: npt.DTypeLike | None) -> np.dtype[Any]
     return matrix.dtype if matrix.dtype in _COMPUTING else np.result_type(matrix.dtype, np.float32)
 
 
-def output(shape: tuple[int, int], dtype: np.dtype[Any], like: Matrix, context: Context) -> tuple[Any, Matrix]:
+def output(
+    shape: tuple[int, int], dtype: np.dtype[Any], like: Matrix, context: Context
+) -> tuple[Array | Tensor, Matrix]:
     """A new array for a result, on the device for a matrix there, and the library's view of it."""
-    made: Any
+    made: Array | Tensor
     if like.storage == "dense" and like.location == "device":
         made = Tensor.create(shape, dtype, "device", order="F", context=context)
     else:

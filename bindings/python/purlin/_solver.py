@@ -43,6 +43,9 @@ class Solver(Handle, Generic[Report]):
         super().__init__(made.value, self._function("destroy"), *members.sinks, members.group, relay, keep)
         members.finish(status, wording=wording)
 
+    def _about(self) -> str:
+        return self._at(*self._members.contexts)
+
     def _function(self, what: str) -> Any:
         return getattr(lib, f"purlin_{self._name}_{what}")
 

@@ -115,9 +115,9 @@ class Results:
     trace: Tensor | None = None
     found: Tensor | None = None
 
-    def raw(self) -> Any:
+    def raw(self) -> SshopmResults:
         """The C struct `purlin_sshopm_results`, NULL for each that is `None`."""
-        struct = initialized(SshopmResults, "sshopm_results")
+        struct: SshopmResults = initialized(SshopmResults, "sshopm_results")
         for name, *_ in SshopmResults._fields_[1:]:
             tensor = getattr(self, name)
             setattr(struct, name, None if tensor is None else tensor.handle)

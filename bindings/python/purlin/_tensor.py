@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from ctypes import c_int64, c_void_p
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,9 @@ from ._lifetime import in_place
 from ._memory import Array, Memory
 from ._rows import Rows, symmetric_rows
 from ._structs import TensorInfo
+
+if TYPE_CHECKING:
+    from typing_extensions import CapsuleType
 
 Location = Literal["host", "device"]
 LOCATIONS = {"host": c.HOST, "device": c.DEVICE}
@@ -203,9 +206,9 @@ class Tensor(Handle):
         return cls._made(status, made, context)
 
     @property
-    def info(self) -> Any:
+    def info(self) -> TensorInfo:
         """The C struct `purlin_tensor_info`, filled at each access."""
-        info = initialized(TensorInfo, "tensor_info")
+        info: TensorInfo = initialized(TensorInfo, "tensor_info")
         check(lib.purlin_tensor_properties(self.handle, ctypes.byref(info)))
         return info
 
@@ -282,7 +285,7 @@ class Tensor(Handle):
         max_version: tuple[int, int] | None = None,
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
-    ) -> Any:
+    ) -> CapsuleType:
         """A capsule around the elements in place, which stay valid as long as the capsule's consumer wants them."""
         if copy:
             raise BufferError("copy: the elements are exported in place, never copied")
@@ -291,7 +294,8 @@ class Tensor(Handle):
         managed = c_void_p()
         check(lib.purlin_tensor_to_dlpack(self.handle, ctypes.byref(managed)))
         versioned = max_version is not None and max_version[0] >= 1
-        return _capsule.make(managed.value or 0, versioned, self._keep)
+        capsule: CapsuleType = _capsule.make(managed.value or 0, versioned, self._keep)
+        return capsule
 
     def __repr__(self) -> str:
         if self.closed:

@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Iterable, Sequence
 from ctypes import c_int64, c_uint64, c_void_p
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -130,9 +130,9 @@ class _Cores(Handle):
         return owner
 
     @property
-    def info(self) -> Any:
+    def info(self) -> TtInfo:
         """The C struct `purlin_tt_info`, filled at each access."""
-        info = initialized(TtInfo, "tt_info")
+        info: TtInfo = initialized(TtInfo, "tt_info")
         check(self._properties(self.handle, ctypes.byref(info)))
         return info
 
@@ -347,7 +347,16 @@ class Trains(Sequence[Train]):
     def __len__(self) -> int:
         return len(self._list)
 
-    def __getitem__(self, k: Any) -> Any:
+    def __repr__(self) -> str:
+        return f"<purlin.tt.Trains of {len(self)} trains>"
+
+    @overload
+    def __getitem__(self, k: int) -> Train: ...
+
+    @overload
+    def __getitem__(self, k: slice) -> list[Train]: ...
+
+    def __getitem__(self, k: int | slice) -> Train | list[Train]:
         return self._list[k]
 
 

@@ -319,7 +319,7 @@ def product_state(vectors: Sequence[npt.ArrayLike], *, context: Context | None =
     return Train._made(status, made, context)
 
 
-def element(x: object, index: Sequence[int], *, context: Context | None = None) -> Any:
+def element(x: object, index: Sequence[int], *, context: Context | None = None) -> float | complex:
     """The entry at an index tuple."""
     context = _on(context, x)
     train, parts = Train.of(x, context, "x"), (c_double * 2)()

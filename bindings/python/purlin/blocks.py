@@ -163,9 +163,10 @@ class _End(Handle):
     def _target(self) -> Any:
         return ctypes.byref(self._handle_place)
 
-    def _made(self: End, status: int) -> End:
-        """The object, once the call has made it."""
+    def _made(self: End, status: int, shown: str) -> End:
+        """The object, once the call has made it; `shown` says in its `repr` where the elements are."""
         self.context.finish(status, wording=_wording)
+        self._shown = shown
         return self
 
     def raise_caught(self) -> None:
@@ -190,7 +191,7 @@ class Source(_End):
         tensor = borrowed(array, context)
         owner = cls(context, keep=tensor)
         status = lib.purlin_source_from_tensor(context.handle, tensor.handle, owner._target())
-        return owner._made(status)
+        return owner._made(status, "an array")
 
     @classmethod
     def _from_raw(
@@ -215,7 +216,7 @@ class Source(_End):
             _extents(shape),
             owner._target(),
         )
-        return owner._made(status)
+        return owner._made(status, f"the file {path}")
 
     @classmethod
     def from_file(
@@ -238,7 +239,7 @@ class Source(_End):
         context = context or default_context()
         owner = cls(context)
         status = lib.purlin_source_from_npy(context.handle, memory.path_bytes(path), owner._target())
-        source = owner._made(status)
+        source = owner._made(status, f"the file {path}")
         source.fortran_order = not source._raw_info().flags & c.ROW_MAJOR
         return source
 
@@ -248,7 +249,7 @@ class Source(_End):
         context = context or default_context()
         owner = cls(context)
         status = lib.purlin_source_from_metaimage(context.handle, memory.path_bytes(path), owner._target())
-        return owner._made(status)
+        return owner._made(status, f"the file {path}")
 
     @classmethod
     def from_tiff(cls, paths: Path | Sequence[Path], *, context: Context | None = None) -> Source:
@@ -260,7 +261,7 @@ class Source(_End):
         status = lib.purlin_source_from_tiff(
             context.handle, len(names), ctypes.cast(encoded, c_void_p), owner._target()
         )
-        return owner._made(status)
+        return owner._made(status, f"{len(names)} TIFF files")
 
     @classmethod
     def from_function(
@@ -280,7 +281,11 @@ class Source(_End):
             None,
             owner._target(),
         )
-        return owner._made(status)
+        return owner._made(status, "a function")
+
+    def _about(self) -> str:
+        info = self.info
+        return f"{info.shape} {info.dtype}, {super()._about()}"
 
     def _raw_info(self) -> Any:
         raw = initialized(ArrayInfo, "array_info")
@@ -315,7 +320,7 @@ class Sink(_End):
         tensor = borrowed(array, context)
         owner = cls(context, keep=tensor)
         status = lib.purlin_sink_to_tensor(context.handle, tensor.handle, owner._target())
-        return owner._made(status)
+        return owner._made(status, f"{tuple(tensor.shape[::-1])} {tensor.dtype}, an array")
 
     @classmethod
     def to_file(
@@ -335,7 +340,7 @@ class Sink(_End):
             _extents(shape),
             owner._target(),
         )
-        return owner._made(status)
+        return owner._made(status, f"{tuple(shape)} {np.dtype(dtype)}, the file {path}")
 
     @classmethod
     def to_metaimage(
@@ -375,7 +380,7 @@ class Sink(_End):
             numbers("origin", origin),
             owner._target(),
         )
-        return owner._made(status)
+        return owner._made(status, f"{tuple(shape)} {np.dtype(dtype)}, the file {path}")
 
     @classmethod
     def to_tiff(
@@ -396,7 +401,7 @@ class Sink(_End):
             pages,
             owner._target(),
         )
-        return owner._made(status)
+        return owner._made(status, f"{tuple(shape)} {np.dtype(dtype)}, the file {path}")
 
     @classmethod
     def to_function(
@@ -416,7 +421,7 @@ class Sink(_End):
             None,
             owner._target(),
         )
-        return owner._made(status)
+        return owner._made(status, f"{tuple(shape)} {np.dtype(dtype)}, a function")
 
 
 __all__ = ["ReadFunction", "Sink", "Source", "SourceInfo", "WriteFunction"]

@@ -20,7 +20,7 @@ from . import _options
 from ._batch import Batch, Outputs
 from ._callback import Progress
 from ._checked import at_least
-from ._context import Context, Stream, choice, default_context, initialized
+from ._context import Context, Stream, choice, default_context, initialized, listed
 from ._error import InvalidArgument, Wording, renaming
 from ._keywords import Known, apply, known, refuse_unknown
 from ._lib import lib
@@ -208,6 +208,7 @@ class Dwi(PairSolver):
         apply(raw, _OPTIONS, options)
         self._basis: PeaksBasis | None = options.get("basis")
         self._components = 3 if options.get("format") == "mrtrix" else 4
+        self._shown = listed(options)
         super().__init__(raw, progress, context)
 
     def fit(
@@ -466,3 +467,25 @@ def peaks(
 def _real(name: str, array: object) -> object:
     """Coefficients as they are on a device, as float32 or float64 on the host."""
     return array if memory.on_cuda(array) else memory.real_array(array, name=name)
+
+
+__all__ = [
+    "BASES",
+    "Basis",
+    "CsaOptions",
+    "Dwi",
+    "Fit",
+    "FitOptions",
+    "Info",
+    "Options",
+    "Orientation",
+    "Peaks",
+    "PeaksBasis",
+    "PeaksOptions",
+    "csa",
+    "fit",
+    "peaks",
+    "peaks_into",
+    "sh_to_tensor",
+    "tensor_to_sh",
+]

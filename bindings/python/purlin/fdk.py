@@ -21,7 +21,7 @@ from . import _memory as memory
 from . import _options
 from ._callback import Progress, ProgressRelay
 from ._checked import at_least
-from ._context import Context, Group, Members, Stream, default_context, initialized
+from ._context import Context, Group, Members, Stream, default_context, initialized, listed
 from ._error import InvalidArgument, Wording, in_numpy_order, renaming
 from ._keywords import apply, known, report
 from ._lib import lib
@@ -36,9 +36,11 @@ from .blocks import Sink, Source, borrowed
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-Volume = TypeVar("Volume")
-Projections = Union[Source, Tensor, object]
+    from ._protocols import SupportsArray, SupportsCuda
+    from ._types import OnDevice, OnHost
 
+    AnyVolume = Union[SupportsArray, SupportsCuda, Tensor, Sink]
+    Volume = TypeVar("Volume", bound=AnyVolume)
 
 Options = _options.FdkOptions
 _OPTIONS = known(Options, "fdk_options")
@@ -148,6 +150,7 @@ class Reconstruction(Solver[Info]):
         group: Group | None = given.pop("group", None)
         members = Members(context, group)
         self.geometry = geometry
+        self._shown = listed(options)
         raw_geometry, keep = geometry._raw()
         raw_grid = initialized(FdkGrid, "fdk_grid")
         if grid is not None:
@@ -161,6 +164,10 @@ class Reconstruction(Solver[Info]):
         structs = ctypes.byref(raw_geometry), ctypes.byref(raw_grid), ctypes.byref(raw_options)
         super().__init__(members, ProgressRelay(progress, raw_options), *structs, wording=_GRID)
         del keep
+
+    def _about(self) -> str:
+        panel = (self.views, self.geometry.detector_rows, self.geometry.detector_columns)
+        return f"{panel} to {self.shape}{self._shown and ', '}{super()._about()}"
 
     def plan(self) -> Info:
         """The choices, and the plan of a run from a source to a sink; while a scan is being pushed, for that scan,
@@ -208,7 +215,18 @@ class Reconstruction(Solver[Info]):
         given = self.geometry.angles if self.geometry.angles is not None else self.geometry.matrices
         return len(np.asarray(given))
 
-    def reconstruct(self, projections: Projections, volume: Any = None, *, stream: Stream | None = None) -> Any:
+    @overload
+    def reconstruct(self, projections: OnDevice, volume: None = None, *, stream: Stream | None = None) -> Array | Tensor: ...
+
+    @overload
+    def reconstruct(self, projections: OnHost, volume: None = None, *, stream: Stream | None = None) -> Array: ...
+
+    @overload
+    def reconstruct(self, projections: object, volume: Volume, *, stream: Stream | None = None) -> Volume: ...
+
+    def reconstruct(
+        self, projections: object, volume: AnyVolume | None = None, *, stream: Stream | None = None
+    ) -> AnyVolume:
         """The whole scan: an array, a `Tensor` or a `Source`, into `volume`: an array, a `Tensor` or a `Sink`.
 
         Without `volume` a float32 array (z, y, x) is made, or for projections on a device a `Tensor` (x, y, z) there. Returns
@@ -247,7 +265,13 @@ class Reconstruction(Solver[Info]):
             status = lib.purlin_fdk_push(self.handle, len(numbers), integers(numbers, "views"), given.handle)
         self._members.finish(status, running, _wording(projections=projections))
 
-    def finish(self, volume: Any = None) -> Any:
+    @overload
+    def finish(self, volume: None = None) -> Array: ...
+
+    @overload
+    def finish(self, volume: Volume) -> Volume: ...
+
+    def finish(self, volume: AnyVolume | None = None) -> AnyVolume:
         """The volume of the views that were pushed; see `reconstruct`. The scan is given up when its volume has been handed
         over, when it was cancelled, and after a failure of the device; after a full disk it is kept for another finish."""
         made = np.empty(self.shape, np.float32) if volume is None else volume
@@ -313,7 +337,7 @@ class Reconstruction(Solver[Info]):
         self._members.finish(status, wording=_wording(**{name: given}))
         return out
 
-    def _volume(self, projections: object) -> Any:
+    def _volume(self, projections: object) -> Array | Tensor:
         on_device = isinstance(projections, Tensor) and projections.location == "device"
         if on_device or (not isinstance(projections, (Tensor, Source)) and memory.on_cuda(projections)):
             return Tensor.create(self.shape[::-1], np.float32, "device", order="F", context=self.context)
@@ -332,20 +356,64 @@ def _require_volume(volume: object) -> None:
         memory.require_writable("volume", volume)
 
 
+@overload
 def reconstruct(
-    projections: Projections,
+    projections: OnDevice,
     geometry: Geometry,
     grid: Grid | None = None,
     *,
-    volume: Any = None,
+    volume: None = None,
     progress: Progress | None = None,
     context: Context | None = None,
     stream: Stream | None = None,
     **options: Unpack[Options],
-) -> Any:
+) -> Array | Tensor: ...
+
+
+@overload
+def reconstruct(
+    projections: OnHost,
+    geometry: Geometry,
+    grid: Grid | None = None,
+    *,
+    volume: None = None,
+    progress: Progress | None = None,
+    context: Context | None = None,
+    stream: Stream | None = None,
+    **options: Unpack[Options],
+) -> Array: ...
+
+
+@overload
+def reconstruct(
+    projections: object,
+    geometry: Geometry,
+    grid: Grid | None = None,
+    *,
+    volume: Volume,
+    progress: Progress | None = None,
+    context: Context | None = None,
+    stream: Stream | None = None,
+    **options: Unpack[Options],
+) -> Volume: ...
+
+
+def reconstruct(
+    projections: object,
+    geometry: Geometry,
+    grid: Grid | None = None,
+    *,
+    volume: AnyVolume | None = None,
+    progress: Progress | None = None,
+    context: Context | None = None,
+    stream: Stream | None = None,
+    **options: Unpack[Options],
+) -> AnyVolume:
     """A volume (z, y, x) from projections (views, rows, columns) of line integrals, in one call."""
     with Reconstruction(geometry, grid, progress=progress, context=context, **options) as plan:
-        return plan.reconstruct(projections, volume, stream=stream)
+        given: Any = volume
+        made: AnyVolume = plan.reconstruct(projections, given, stream=stream)
+        return made
 
 
 def _counts(
@@ -429,3 +497,16 @@ def shepp_logan(radius: float) -> Array:
     table = borrowed(out, context)
     context.finish(lib.purlin_fdk_shepp_logan(real("radius", radius), table.handle))
     return out
+
+
+__all__ = [
+    "FdkInfo",
+    "Geometry",
+    "Grid",
+    "Info",
+    "Options",
+    "Reconstruction",
+    "log_transform",
+    "reconstruct",
+    "shepp_logan",
+]

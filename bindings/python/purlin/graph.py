@@ -25,6 +25,7 @@ from ._callback import Progress, interruptible
 from ._checked import how_many
 from ._context import Context, Stream, choice
 from ._error import InvalidArgument, check
+from ._graph_results import Clusters, Embedding, Fiedler
 from ._lanczos import Info, Kind, Options, operand, place, wording
 from ._lib import lib
 from ._matrix import Matrix
@@ -54,30 +55,6 @@ def _ends(text: str) -> str:
     """A message about the ends of a histogram, which the library calls `from` and `to`."""
     text = re.sub("^from:", "start:", re.sub("^to:", "stop:", text))
     return re.sub(r"\bfrom = ", "start = ", text)
-
-
-class Embedding(NamedTuple):
-    """Coordinates (n, k), the smallest eigenvalues of the normalized Laplacian, and the report of the solve."""
-
-    coordinates: Array
-    values: Array
-    info: Info
-
-
-class Clusters(NamedTuple):
-    """Label of each vertex, sum of the squared distances from the centres, and the report of the solve, if there was one."""
-
-    labels: Array
-    inertia: float
-    info: Info | None
-
-
-class Fiedler(NamedTuple):
-    """The second smallest eigenvalue of a Laplacian, its vector, and the report of the solve."""
-
-    value: float
-    vector: Array
-    info: Info
 
 
 class Bisection(NamedTuple):

@@ -12,7 +12,7 @@ import ctypes
 import importlib
 from ctypes import c_void_p
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from . import _constants as c
 from . import _pca_copy as copies
 from ._callback import Progress, expect_progress
 from ._checked import how_many
-from ._context import Context, Handle, Stream, default_context, home, initialized
+from ._context import Context, Handle, Stream, default_context, home, initialized, listed
 from ._error import check, renaming
 from ._keywords import known
 from ._lib import lib
@@ -33,12 +33,17 @@ from ._tensor import Tensor
 from .rsvd import CommonOptions, Info, Rsvd
 
 if TYPE_CHECKING:
+    from sklearn.utils import Tags  # type: ignore[import-untyped,unused-ignore]
     from typing_extensions import Unpack
+
+    from ._types import DeviceMatrix, HostMatrix, MatrixLike
 
 Samples = Literal["rows", "columns"]
 
 
 _OPTIONS = known(CommonOptions, "rsvd_options")
+# Arguments of the constructor that its `repr` leaves out.
+_DEFAULTS = {"center": True, "scale": False, "whiten": False, "samples": "rows", "progress": None, "context": None}
 
 # Arguments that the library calls otherwise.
 _NAMES = renaming(x="X", rank="n_components")
@@ -143,7 +148,7 @@ class PCA:
         self.__dict__.update(state)
         self.context, self._model, self._progress = default_context(), None, None
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
+    def get_params(self, deep: bool = True) -> dict[str, object]:
         """The arguments of the constructor, with the options that were given; `deep` is scikit-learn's and has no effect."""
         return dict(self._parameters)
 
@@ -167,7 +172,7 @@ class PCA:
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "components_")
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         utils: Any = importlib.import_module("sklearn.utils")
         return utils.Tags(
             estimator_type="transformer",
@@ -175,6 +180,11 @@ class PCA:
             transformer_tags=utils.TransformerTags(preserves_dtype=["float64", "float32"]),
             input_tags=utils.InputTags(sparse=True),
         )
+
+    def __repr__(self) -> str:
+        given = listed({name: value for name, value in getattr(self, "_parameters", {}).items() if value is not _DEFAULTS.get(name)})
+        fitted = f", fitted to {self.n_samples_} samples" if self.__sklearn_is_fitted__() else ""
+        return f"<purlin.pca.{type(self).__name__} {given}{fitted}>"
 
     def __enter__(self) -> PCA:
         return self
@@ -189,23 +199,36 @@ class PCA:
         if self._model is not None:
             self._model.close()
 
-    def plan(self, X: object, *, with_scores: bool = False) -> Info:
+    def plan(self, X: MatrixLike, *, with_scores: bool = False) -> Info:
         """The plan of `fit`, or of `fit_transform` if `with_scores`: method, passes, bytes, blocks, memory. No entry of `X` is
         read."""
         with self._session() as session:
             matrix = Matrix.of(X, context=self.context, name="X", dtype=self._options.get("dtype"))
             return session.plan_fit(matrix, self._model_options(), with_scores)
 
-    def fit(self, X: object, y: object = None, *, stream: Stream | None = None) -> PCA:
+    def fit(self, X: MatrixLike, y: object = None, *, stream: Stream | None = None) -> PCA:
         """Finds the components of `X`. `y` has no effect: pipelines of scikit-learn pass it on."""
         self._fit(X, False, stream)
         return self
 
-    def fit_transform(self, X: object, y: object = None, *, stream: Stream | None = None) -> Any:
-        """`fit`, and the scores of `X`. They cost one pass more with the methods RANGE and FUSED."""
-        return self._fit(X, True, stream)
+    @overload
+    def fit_transform(self, X: DeviceMatrix, y: object = None, *, stream: Stream | None = None) -> Array | Tensor: ...
 
-    def transform(self, X: object, *, stream: Stream | None = None) -> Any:
+    @overload
+    def fit_transform(self, X: HostMatrix, y: object = None, *, stream: Stream | None = None) -> Array: ...
+
+    def fit_transform(self, X: MatrixLike, y: object = None, *, stream: Stream | None = None) -> Array | Tensor:
+        """`fit`, and the scores of `X`. They cost one pass more with the methods RANGE and FUSED."""
+        scores: Array | Tensor = self._fit(X, True, stream)
+        return scores
+
+    @overload
+    def transform(self, X: DeviceMatrix, *, stream: Stream | None = None) -> Array | Tensor: ...
+
+    @overload
+    def transform(self, X: HostMatrix, *, stream: Stream | None = None) -> Array: ...
+
+    def transform(self, X: MatrixLike, *, stream: Stream | None = None) -> Array | Tensor:
         """Scores of data, which lie as those of the fit did. May be called from several threads. A copy of a model, and one
         that was pickled, computes them with NumPy, from arrays and sparse matrices of SciPy."""
         if self._is_copy:
@@ -223,7 +246,13 @@ class PCA:
         self.context.finish(status, wording=_NAMES)
         return scores[0]
 
-    def inverse_transform(self, scores: object, *, stream: Stream | None = None) -> Any:
+    @overload
+    def inverse_transform(self, scores: DeviceMatrix, *, stream: Stream | None = None) -> Array | Tensor: ...
+
+    @overload
+    def inverse_transform(self, scores: HostMatrix, *, stream: Stream | None = None) -> Array: ...
+
+    def inverse_transform(self, scores: MatrixLike, *, stream: Stream | None = None) -> Array | Tensor:
         """Samples from scores: the inverse of `transform` within the components' span."""
         if self._is_copy:
             return self._copied(copies.samples, scores, "scores")
@@ -291,7 +320,7 @@ class PCA:
         rank = how_many("n_components", self.n_components)
         return _Session(rank, progress=self._progress, context=self.context, **self._options)
 
-    def _fit(self, X: object, wanted: bool, stream: Stream | None) -> Any:
+    def _fit(self, X: MatrixLike, wanted: bool, stream: Stream | None) -> Any:
         raw = self._model_options()
         given = self._options.get("dtype")
         with self._session() as session:

@@ -11,36 +11,53 @@ from __future__ import annotations
 import ctypes
 import re
 from ctypes import c_void_p
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, Union, overload
 
 import numpy as np
 
 from . import _memory as memory
 from . import _options, _reports
 from ._callback import Progress, ProgressCall, ProgressRelay
-from ._context import Context, Group, Members, Stream, initialized
+from ._context import Context, Group, Members, Stream, initialized, listed
 from ._error import NoConvergence
 from ._keywords import apply, known, report
 from ._matrix import Matrix
+from ._memory import Array
 from ._numbers import real
 from ._results import computing_type, context_of, output, queue_for
 from ._solver import Solver
 from ._structs import RpcaOptions
+from ._tensor import Tensor
 from .blocks import Sink
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
+    from typing_extensions import TypeVar, Unpack
+
+    from ._types import DeviceMatrix, HostMatrix, MatrixLike
+
+    Part = Union[Array, Tensor, Matrix, Sink, None]
+    LowRank = TypeVar("LowRank", covariant=True, default=Part)
+    Rest = TypeVar("Rest", covariant=True, default=Part)
 
 Options = _options.RpcaOptions
 Info = _reports.RpcaInfo
 _OPTIONS = known(Options, "rpca_options")
 
 
-class Parts(NamedTuple):
-    """M ~ low_rank + sparse."""
+if TYPE_CHECKING:
 
-    low_rank: Any
-    sparse: Any
+    class Parts(NamedTuple, Generic[LowRank, Rest]):
+        low_rank: LowRank
+        sparse: Rest
+
+else:
+    # Before Python 3.11 no named tuple is generic.
+    class Parts(NamedTuple):
+        """M ~ low_rank + sparse: arrays, or tensors on the device where M is there; a `Matrix` in CSR form as the sparse part
+        where that was asked for; the sinks of a call that wrote to them."""
+
+        low_rank: Array | Tensor | Sink | None
+        sparse: Array | Tensor | Matrix | Sink | None
 
 
 class Unfinished(NoConvergence):
@@ -80,6 +97,7 @@ class Rpca(Solver[Info]):
         if dtype is not None:
             raw.dtype = memory.computing_number(dtype)
         self._dtype = dtype
+        self._shown = listed(options)
         super().__init__(
             Members(context, group),
             ProgressRelay(progress, raw),
@@ -91,21 +109,66 @@ class Rpca(Solver[Info]):
         """The report of the last run that met its tolerance or ran out of iterations."""
         return super().last_info()
 
-    def plan(self, m: object, *, mask: object | None = None) -> Info:
+    def plan(self, m: MatrixLike, *, mask: object | None = None) -> Info:
         """The plan of a run on `m`: `host_bytes`, `device_bytes`, `blocks`, `block_rows`. No entry is read. A run that the
         plan accepts stays inside the limits of the contexts."""
         matrix, seen = self._observed(m, mask)
         return self._planned(matrix.handle, seen.handle if seen else None)
 
+    @overload
     def run(
         self,
-        m: object,
+        m: DeviceMatrix,
+        *,
+        mask: object | None = None,
+        sparse: Literal["dense"] = "dense",
+        stream: Stream | None = None,
+    ) -> tuple[Parts[Array | Tensor, Array | Tensor], Info]: ...
+
+    @overload
+    def run(
+        self,
+        m: DeviceMatrix,
+        *,
+        mask: object | None = None,
+        sparse: Literal["csr"],
+        stream: Stream | None = None,
+    ) -> tuple[Parts[Array | Tensor, Matrix], Info]: ...
+
+    @overload
+    def run(
+        self,
+        m: HostMatrix,
+        *,
+        mask: object | None = None,
+        sparse: Literal["dense"] = "dense",
+        stream: Stream | None = None,
+    ) -> tuple[Parts[Array, Array], Info]: ...
+
+    @overload
+    def run(
+        self,
+        m: HostMatrix,
+        *,
+        mask: object | None = None,
+        sparse: Literal["csr"],
+        stream: Stream | None = None,
+    ) -> tuple[Parts[Array, Matrix], Info]: ...
+
+    def run(
+        self,
+        m: MatrixLike,
         *,
         mask: object | None = None,
         sparse: Literal["dense", "csr"] = "dense",
         stream: Stream | None = None,
     ) -> tuple[Parts, Info]:
         """As `compute`, with the report of the run."""
+        return self._separate(m, mask, sparse, stream)
+
+    def _separate(
+        self, m: MatrixLike, mask: object | None, sparse: str, stream: Stream | None
+    ) -> tuple[Parts[Any, Any], Info]:
         if sparse not in ("dense", "csr"):
             raise ValueError(f"sparse: is {sparse!r}, expected 'dense' or 'csr'")
         matrix, seen = self._observed(m, mask)
@@ -115,26 +178,66 @@ class Rpca(Solver[Info]):
         if sparse == "dense":
             rest = output(matrix.shape, dtype, matrix, self.context)
             done = self._observe("compute", stream, matrix, seen, low[1].handle, rest[1].handle)
-            parts = Parts(low[0], rest[0])
+            parts: Parts[Any, Any] = Parts(low[0], rest[0])
         else:
             made = c_void_p()
             done = self._observe("compute_csr", stream, matrix, seen, low[1].handle, ctypes.byref(made))
             parts = Parts(low[0], Matrix(made.value, self.context))
         return parts, self._finish(*done, parts)
 
+    @overload
     def compute(
         self,
-        m: object,
+        m: DeviceMatrix,
+        *,
+        mask: object | None = None,
+        sparse: Literal["dense"] = "dense",
+        stream: Stream | None = None,
+    ) -> Parts[Array | Tensor, Array | Tensor]: ...
+
+    @overload
+    def compute(
+        self,
+        m: DeviceMatrix,
+        *,
+        mask: object | None = None,
+        sparse: Literal["csr"],
+        stream: Stream | None = None,
+    ) -> Parts[Array | Tensor, Matrix]: ...
+
+    @overload
+    def compute(
+        self,
+        m: HostMatrix,
+        *,
+        mask: object | None = None,
+        sparse: Literal["dense"] = "dense",
+        stream: Stream | None = None,
+    ) -> Parts[Array, Array]: ...
+
+    @overload
+    def compute(
+        self,
+        m: HostMatrix,
+        *,
+        mask: object | None = None,
+        sparse: Literal["csr"],
+        stream: Stream | None = None,
+    ) -> Parts[Array, Matrix]: ...
+
+    def compute(
+        self,
+        m: MatrixLike,
         *,
         mask: object | None = None,
         sparse: Literal["dense", "csr"] = "dense",
         stream: Stream | None = None,
     ) -> Parts:
         """L and S with M ~ L + S, as the function `compute` has them; `last_info` reports on the run."""
-        return self.run(m, mask=mask, sparse=sparse, stream=stream)[0]
+        return self._separate(m, mask, sparse, stream)[0]
 
     def compute_to_sinks(
-        self, m: object, low_rank: Sink | None, sparse: Sink | None, *, mask: object | None = None
+        self, m: MatrixLike, low_rank: Sink | None, sparse: Sink | None, *, mask: object | None = None
     ) -> Info:
         """The same into sinks: neither M nor the parts need fit in memory.
 
@@ -149,7 +252,7 @@ class Rpca(Solver[Info]):
                 sink.raise_caught()
         return self._finish(*done, Parts(low_rank, sparse))
 
-    def _observed(self, m: object, mask: object | None) -> tuple[Matrix, Matrix | None]:
+    def _observed(self, m: MatrixLike, mask: object | None) -> tuple[Matrix, Matrix | None]:
         """The matrix, and which of its entries were observed: None for all."""
         if isinstance(m, np.ma.MaskedArray):
             # Masked entries are those that were not observed.
@@ -186,7 +289,7 @@ class Rpca(Solver[Info]):
 
 
 def plan(
-    m: object,
+    m: MatrixLike,
     *,
     mask: object | None = None,
     context: Context | None = None,
@@ -198,8 +301,60 @@ def plan(
         return rpca.plan(m, mask=mask)
 
 
+@overload
 def run(
-    m: object,
+    m: DeviceMatrix,
+    *,
+    mask: object | None = None,
+    sparse: Literal["dense"] = "dense",
+    progress: Progress | None = None,
+    context: Context | None = None,
+    stream: Stream | None = None,
+    **options: Unpack[Options],
+) -> tuple[Parts[Array | Tensor, Array | Tensor], Info]: ...
+
+
+@overload
+def run(
+    m: DeviceMatrix,
+    *,
+    mask: object | None = None,
+    sparse: Literal["csr"],
+    progress: Progress | None = None,
+    context: Context | None = None,
+    stream: Stream | None = None,
+    **options: Unpack[Options],
+) -> tuple[Parts[Array | Tensor, Matrix], Info]: ...
+
+
+@overload
+def run(
+    m: HostMatrix,
+    *,
+    mask: object | None = None,
+    sparse: Literal["dense"] = "dense",
+    progress: Progress | None = None,
+    context: Context | None = None,
+    stream: Stream | None = None,
+    **options: Unpack[Options],
+) -> tuple[Parts[Array, Array], Info]: ...
+
+
+@overload
+def run(
+    m: HostMatrix,
+    *,
+    mask: object | None = None,
+    sparse: Literal["csr"],
+    progress: Progress | None = None,
+    context: Context | None = None,
+    stream: Stream | None = None,
+    **options: Unpack[Options],
+) -> tuple[Parts[Array, Matrix], Info]: ...
+
+
+def run(
+    m: MatrixLike,
     *,
     mask: object | None = None,
     sparse: Literal["dense", "csr"] = "dense",
@@ -210,11 +365,63 @@ def run(
 ) -> tuple[Parts, Info]:
     """As `compute`, with the report of the run."""
     with Rpca(progress=progress, context=context_of(m, context, options), **options) as rpca:
-        return rpca.run(m, mask=mask, sparse=sparse, stream=stream)
+        return rpca._separate(m, mask, sparse, stream)
+
+
+@overload
+def compute(
+    m: DeviceMatrix,
+    *,
+    mask: object | None = None,
+    sparse: Literal["dense"] = "dense",
+    progress: Progress | None = None,
+    context: Context | None = None,
+    stream: Stream | None = None,
+    **options: Unpack[Options],
+) -> Parts[Array | Tensor, Array | Tensor]: ...
+
+
+@overload
+def compute(
+    m: DeviceMatrix,
+    *,
+    mask: object | None = None,
+    sparse: Literal["csr"],
+    progress: Progress | None = None,
+    context: Context | None = None,
+    stream: Stream | None = None,
+    **options: Unpack[Options],
+) -> Parts[Array | Tensor, Matrix]: ...
+
+
+@overload
+def compute(
+    m: HostMatrix,
+    *,
+    mask: object | None = None,
+    sparse: Literal["dense"] = "dense",
+    progress: Progress | None = None,
+    context: Context | None = None,
+    stream: Stream | None = None,
+    **options: Unpack[Options],
+) -> Parts[Array, Array]: ...
+
+
+@overload
+def compute(
+    m: HostMatrix,
+    *,
+    mask: object | None = None,
+    sparse: Literal["csr"],
+    progress: Progress | None = None,
+    context: Context | None = None,
+    stream: Stream | None = None,
+    **options: Unpack[Options],
+) -> Parts[Array, Matrix]: ...
 
 
 def compute(
-    m: object,
+    m: MatrixLike,
     *,
     mask: object | None = None,
     sparse: Literal["dense", "csr"] = "dense",
@@ -230,13 +437,12 @@ def compute(
     `sparse="csr"` S is a `Matrix` of the entries over `threshold`, which its `scipy()` turns into SciPy's. `progress` is
     called with the iteration, the most there may be, and the residual. Raises `Unfinished` when `max_iterations` were not
     enough."""
-    return run(
-        m, mask=mask, sparse=sparse, progress=progress, context=context, stream=stream, **options
-    )[0]
+    with Rpca(progress=progress, context=context_of(m, context, options), **options) as rpca:
+        return rpca._separate(m, mask, sparse, stream)[0]
 
 
 def compute_to_sinks(
-    m: object,
+    m: MatrixLike,
     low_rank: Sink | None,
     sparse: Sink | None,
     *,

@@ -12,7 +12,7 @@ from __future__ import annotations
 import ctypes
 import re
 from ctypes import c_double
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, Union, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,7 @@ from . import _memory as memory
 from . import _options, _reports
 from ._callback import Progress, ProgressRelay
 from ._checked import how_many
-from ._context import Context, Members, Stream, initialized
+from ._context import Context, Members, Stream, initialized, listed
 from ._error import NoConvergence, renaming
 from ._keywords import apply, known, report
 from ._lib import lib
@@ -35,7 +35,12 @@ from ._structs import RsvdOptions
 from ._tensor import Tensor
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
+    from typing_extensions import TypeVar, Unpack
+
+    from ._types import DeviceMatrix, HostMatrix, MatrixLike
+
+    Left = TypeVar("Left", covariant=True, default=Union[Array, Tensor, None])
+    Right = TypeVar("Right", covariant=True, default=Union[Array, Tensor, None])
 
 Method = w.RsvdMethod
 CommonOptions = _options.CommonOptions
@@ -46,12 +51,21 @@ _OPTIONS = known(Options, "rsvd_options")
 _NAMES = renaming(u="U", v="Vt")
 
 
-class Factors(NamedTuple):
-    """A ~ (U * s) @ Vt. One that was not wanted is None."""
+if TYPE_CHECKING:
 
-    U: Any
-    s: Array
-    Vt: Any
+    class Factors(NamedTuple, Generic[Left, Right]):
+        U: Left
+        s: Array
+        Vt: Right
+
+else:
+    # Before Python 3.11 no named tuple is generic.
+    class Factors(NamedTuple):
+        """A ~ (U * s) @ Vt: arrays, or tensors on the device where A is dense there. One that was not wanted is None."""
+
+        U: Array | Tensor | None
+        s: Array
+        Vt: Array | Tensor | None
 
 
 class Unfinished(NoConvergence):
@@ -106,6 +120,7 @@ class Rsvd(Solver[Info]):
         raw, keep = raw_options(rank, options)
         self._rank = rank
         self._options = options
+        self._shown = listed(options, f"rank={rank}")
         super().__init__(members, ProgressRelay(progress, raw), ctypes.byref(raw), wording=self._wording)
         del keep
 
@@ -129,12 +144,25 @@ class Rsvd(Solver[Info]):
         self.context.finish(lib.purlin_rsvd_sketch(self.handle, None, omega.handle))
         return made
 
-    def plan(self, a: object, *, left: bool = True, right: bool = True) -> Info:
+    def plan(self, a: MatrixLike, *, left: bool = True, right: bool = True) -> Info:
         """The plan of `compute` with the same arguments: method, passes, bytes, blocks, memory."""
         matrix = self._matrix(a, None)
         return self._planned(matrix.handle, bool(left), bool(right), wording=self._wording)
 
-    def compute(self, a: object, *, left: bool = True, right: bool = True, stream: Stream | None = None) -> Factors:
+    @overload
+    def compute(self, a: DeviceMatrix, *, left: bool = True, right: bool = True, stream: Stream | None = None) -> Factors: ...
+
+    @overload
+    def compute(
+        self, a: HostMatrix, *, left: Literal[True] = True, right: Literal[True] = True, stream: Stream | None = None
+    ) -> Factors[Array, Array]: ...
+
+    @overload
+    def compute(
+        self, a: HostMatrix, *, left: bool = True, right: bool = True, stream: Stream | None = None
+    ) -> Factors[Array | None, Array | None]: ...
+
+    def compute(self, a: MatrixLike, *, left: bool = True, right: bool = True, stream: Stream | None = None) -> Factors:
         """U (m, k), s (k,) and Vt (k, n); `left` or `right` False leaves that factor out, and its cost. Raises
         `Unfinished` for a tolerance that `max_rank` triplets do not meet."""
         stream = queue_for(a, stream, self.context)
@@ -161,7 +189,24 @@ class Rsvd(Solver[Info]):
             )
         return Factors(u and u[0], s, vt and vt[0])
 
-    def qb(self, a: object, columns: int, *, b: bool = True, stream: Stream | None = None) -> tuple[Any, Any]:
+    @overload
+    def qb(
+        self, a: DeviceMatrix, columns: int, *, b: bool = True, stream: Stream | None = None
+    ) -> tuple[Array | Tensor, Array | Tensor | None]: ...
+
+    @overload
+    def qb(
+        self, a: HostMatrix, columns: int, *, b: Literal[True] = True, stream: Stream | None = None
+    ) -> tuple[Array, Array]: ...
+
+    @overload
+    def qb(
+        self, a: HostMatrix, columns: int, *, b: bool = True, stream: Stream | None = None
+    ) -> tuple[Array, Array | None]: ...
+
+    def qb(
+        self, a: MatrixLike, columns: int, *, b: bool = True, stream: Stream | None = None
+    ) -> tuple[Array | Tensor, Array | Tensor | None]:
         """Q (m, columns), orthonormal, whose range is nearly that of A, and B = Q^H A, or None if it is not wanted."""
         stream = queue_for(a, stream, self.context)
         matrix = self._matrix(a, stream)
@@ -172,7 +217,24 @@ class Rsvd(Solver[Info]):
         self.run(matrix, stream, lib.purlin_rsvd_range, q[1].handle, product[1].handle if product else None)
         return q[0], product and product[0]
 
-    def symmetric(self, a: object, *, vectors: bool = True, stream: Stream | None = None) -> tuple[Array, Any]:
+    @overload
+    def symmetric(
+        self, a: DeviceMatrix, *, vectors: bool = True, stream: Stream | None = None
+    ) -> tuple[Array, Array | Tensor | None]: ...
+
+    @overload
+    def symmetric(
+        self, a: HostMatrix, *, vectors: Literal[True] = True, stream: Stream | None = None
+    ) -> tuple[Array, Array]: ...
+
+    @overload
+    def symmetric(
+        self, a: HostMatrix, *, vectors: bool = True, stream: Stream | None = None
+    ) -> tuple[Array, Array | None]: ...
+
+    def symmetric(
+        self, a: MatrixLike, *, vectors: bool = True, stream: Stream | None = None
+    ) -> tuple[Array, Array | Tensor | None]:
         """The eigenvalues (k,) of largest modulus of a Hermitian matrix, and their vectors (n, k) or None."""
         stream = queue_for(a, stream, self.context)
         matrix = self._matrix(a, stream)
@@ -186,7 +248,7 @@ class Rsvd(Solver[Info]):
         return values, v and v[0]
 
     def error(
-        self, a: object, U: object, s: npt.ArrayLike, Vt: object, *, stream: Stream | None = None
+        self, a: MatrixLike, U: MatrixLike, s: npt.ArrayLike, Vt: MatrixLike, *, stream: Stream | None = None
     ) -> tuple[float, float]:
         """||A - (U * s) @ Vt|| from random probes: the Frobenius norm and an upper bound of the spectral one.
 
@@ -201,7 +263,7 @@ class Rsvd(Solver[Info]):
         return norms[0].value, norms[1].value
 
     def residuals(
-        self, a: object, U: object, s: npt.ArrayLike, Vt: object, *, stream: Stream | None = None
+        self, a: MatrixLike, U: MatrixLike, s: npt.ArrayLike, Vt: MatrixLike, *, stream: Stream | None = None
     ) -> tuple[Array, Array]:
         """||A v - s u|| and ||A^H u - s v|| of each triplet."""
         stream = queue_for(a, stream, self.context)
@@ -222,7 +284,7 @@ class Rsvd(Solver[Info]):
         self.context.finish(status, running, self._wording)
         return read_info(raw)
 
-    def _matrix(self, a: object, stream: Stream | None) -> Matrix:
+    def _matrix(self, a: MatrixLike, stream: Stream | None) -> Matrix:
         """The matrix that a call is on, in the type that the session computes in."""
         return Matrix.of(a, context=self.context, stream=stream, dtype=self._options.get("dtype"))
 
@@ -232,7 +294,7 @@ class Rsvd(Solver[Info]):
         # A larger rank is refused by the library: arrays of its size need not be there.
         return min(self._rank, m, n)
 
-    def _triplets(self, U: object, s: npt.ArrayLike, Vt: object) -> tuple[Matrix, Tensor, Matrix]:
+    def _triplets(self, U: MatrixLike, s: npt.ArrayLike, Vt: MatrixLike) -> tuple[Matrix, Tensor, Matrix]:
         values = np.ascontiguousarray(memory.real_array(s, name="s"))
         return (
             Matrix.of(U, context=self.context, name="U", floating=True),
@@ -262,8 +324,50 @@ def _first(array: Tensor, shape: tuple[int, int], context: Context) -> Tensor:
     return made
 
 
+@overload
 def compute(
-    a: object,
+    a: DeviceMatrix,
+    rank: int = 0,
+    *,
+    left: bool = True,
+    right: bool = True,
+    progress: Progress | None = None,
+    context: Context | None = None,
+    stream: Stream | None = None,
+    **options: Unpack[Options],
+) -> Factors: ...
+
+
+@overload
+def compute(
+    a: HostMatrix,
+    rank: int = 0,
+    *,
+    left: Literal[True] = True,
+    right: Literal[True] = True,
+    progress: Progress | None = None,
+    context: Context | None = None,
+    stream: Stream | None = None,
+    **options: Unpack[Options],
+) -> Factors[Array, Array]: ...
+
+
+@overload
+def compute(
+    a: HostMatrix,
+    rank: int = 0,
+    *,
+    left: bool = True,
+    right: bool = True,
+    progress: Progress | None = None,
+    context: Context | None = None,
+    stream: Stream | None = None,
+    **options: Unpack[Options],
+) -> Factors[Array | None, Array | None]: ...
+
+
+def compute(
+    a: MatrixLike,
     rank: int = 0,
     *,
     left: bool = True,
@@ -278,35 +382,82 @@ def compute(
         return session.compute(a, left=left, right=right, stream=stream)
 
 
+@overload
 def range_finder(
-    a: object,
+    a: DeviceMatrix,
     columns: int,
     *,
     context: Context | None = None,
     stream: Stream | None = None,
     **options: Unpack[Options],
-) -> Any:
+) -> Array | Tensor: ...
+
+
+@overload
+def range_finder(
+    a: HostMatrix,
+    columns: int,
+    *,
+    context: Context | None = None,
+    stream: Stream | None = None,
+    **options: Unpack[Options],
+) -> Array: ...
+
+
+def range_finder(
+    a: MatrixLike,
+    columns: int,
+    *,
+    context: Context | None = None,
+    stream: Stream | None = None,
+    **options: Unpack[Options],
+) -> Array | Tensor:
     """Q (m, columns), orthonormal, whose range is nearly that of A. Options without effect on it are refused: a method other
     than "range", `sign`, `smallest_ratio` and probed errors."""
     with Rsvd(columns, context=context_of(a, context, options), **options) as session:
         return session.qb(a, columns, b=False, stream=stream)[0]
 
 
+@overload
 def qb(
-    a: object,
+    a: DeviceMatrix,
     columns: int,
     *,
     context: Context | None = None,
     stream: Stream | None = None,
     **options: Unpack[Options],
-) -> tuple[Any, Any]:
+) -> tuple[Array | Tensor, Array | Tensor]: ...
+
+
+@overload
+def qb(
+    a: HostMatrix,
+    columns: int,
+    *,
+    context: Context | None = None,
+    stream: Stream | None = None,
+    **options: Unpack[Options],
+) -> tuple[Array, Array]: ...
+
+
+def qb(
+    a: MatrixLike,
+    columns: int,
+    *,
+    context: Context | None = None,
+    stream: Stream | None = None,
+    **options: Unpack[Options],
+) -> tuple[Array | Tensor, Array | Tensor]:
     """Q (m, columns), orthonormal, and B = Q^H A with A ~ Q @ B. Refuses the same options as `range_finder`."""
     with Rsvd(columns, context=context_of(a, context, options), **options) as session:
-        return session.qb(a, columns, stream=stream)
+        q, product = session.qb(a, columns, stream=stream)
+    assert product is not None
+    return q, product
 
 
+@overload
 def symmetric(
-    a: object,
+    a: DeviceMatrix,
     rank: int,
     *,
     vectors: bool = True,
@@ -314,7 +465,45 @@ def symmetric(
     context: Context | None = None,
     stream: Stream | None = None,
     **options: Unpack[Options],
-) -> tuple[Array, Any]:
+) -> tuple[Array, Array | Tensor | None]: ...
+
+
+@overload
+def symmetric(
+    a: HostMatrix,
+    rank: int,
+    *,
+    vectors: Literal[True] = True,
+    progress: Progress | None = None,
+    context: Context | None = None,
+    stream: Stream | None = None,
+    **options: Unpack[Options],
+) -> tuple[Array, Array]: ...
+
+
+@overload
+def symmetric(
+    a: HostMatrix,
+    rank: int,
+    *,
+    vectors: bool = True,
+    progress: Progress | None = None,
+    context: Context | None = None,
+    stream: Stream | None = None,
+    **options: Unpack[Options],
+) -> tuple[Array, Array | None]: ...
+
+
+def symmetric(
+    a: MatrixLike,
+    rank: int,
+    *,
+    vectors: bool = True,
+    progress: Progress | None = None,
+    context: Context | None = None,
+    stream: Stream | None = None,
+    **options: Unpack[Options],
+) -> tuple[Array, Array | Tensor | None]:
     """The `rank` eigenvalues of largest modulus of a Hermitian matrix, and their vectors (n, rank)."""
     with Rsvd(rank, progress=progress, context=context_of(a, context, options), **options) as session:
         return session.symmetric(a, vectors=vectors, stream=stream)

@@ -47,7 +47,11 @@ class Plan(Products):
         context: Context | None = None,
         **options: Unpack[Options],
     ) -> None:
+        self._shown = "".join(f", {name}={value!r}" for name, value in options.items())
         super().__init__(of(a, context), Matrix.dense, options)
+
+    def _about(self) -> str:
+        return f"{self.shape} {self._dtype}{self._shown}, {self.info.method}, on {self.context._where()}"
 
     def update(self, a: Any) -> None:
         """Other products are with `a`, of the same structure: new values, say."""

@@ -18,7 +18,7 @@ from . import _memory as memory
 from ._batch import Batch, Outputs
 from ._callback import Progress
 from ._checked import at_least
-from ._context import Context, Stream, choice, default_context, initialized
+from ._context import Context, Stream, choice, default_context, initialized, listed
 from ._error import InvalidArgument, renaming
 from ._keywords import Known, apply, known, refuse_unknown
 from ._lib import lib
@@ -62,6 +62,7 @@ class Sshopm(PairSolver):
         if "shift" in options:
             options.setdefault("shift_kind", "fixed")
         apply(raw, _OPTIONS, options)
+        self._shown = listed(options)
         super().__init__(raw, progress, context)
 
     def plan(self, tensors: object, *, order: int | None = None, dimension: int = 3) -> Info:

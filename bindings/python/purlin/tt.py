@@ -22,7 +22,7 @@ from . import _constants as c
 from . import _memory as memory
 from ._callback import Progress, ProgressCall, ProgressRelay
 from ._checked import whole
-from ._context import Context, Group, Handle, Stream, home, initialized
+from ._context import Context, Group, Handle, Stream, home, initialized, listed
 from ._error import InvalidArgument, Wording, check, renaming
 from ._keywords import apply as set_options
 from ._keywords import known
@@ -99,6 +99,7 @@ class Contraction(Handle):
         self, *, progress: Progress | None = None, context: Context | None = None, **options: Unpack[Options]
     ) -> None:
         self.context, raw, group = _raw_options(context, options)
+        self._shown = listed(options)
         # Without a function C gets none: a call of one costs more than a small contraction.
         self._relay = None if progress is None or progress is False else ProgressRelay(progress, raw)
         made = c_void_p()
@@ -163,7 +164,7 @@ class Contraction(Handle):
         self.context.finish(call(self.handle, *given, ctypes.byref(raw)), wording=wording)
         return info_of(raw)
 
-    def inner(self, x: object, y: object, *, stream: Stream | None = None) -> Any:
+    def inner(self, x: object, y: object, *, stream: Stream | None = None) -> float | complex:
         """<x|y>, x conjugated unless `conjugate` is "none"."""
         bra, ket = self._pair(x, y)
         return self._number(_is_complex(bra, ket), lib.purlin_tt_inner, *self._queue(stream), bra.handle, ket.handle)
@@ -297,7 +298,7 @@ class Contraction(Handle):
         powers = Tensor.borrow(exponents, context=self.context) if scaled else None
         return ScaledArray(values, exponents), out, powers
 
-    def sandwich(self, y: object, h: object, x: object, *, stream: Stream | None = None) -> Any:
+    def sandwich(self, y: object, h: object, x: object, *, stream: Stream | None = None) -> float | complex:
         """<y|H|x>, y conjugated unless `conjugate` is "none"."""
         bra, ket = self._pair(y, x, "yx")
         operator = TrainMatrix.of(h, self.context, "h")
@@ -310,7 +311,7 @@ class Contraction(Handle):
         given = (bra.handle, operator.handle, ket.handle)
         return self._scaled(lib.purlin_tt_sandwich_scaled, *self._queue(stream), *given)
 
-    def rayleigh(self, h: object, x: object, *, stream: Stream | None = None) -> Any:
+    def rayleigh(self, h: object, x: object, *, stream: Stream | None = None) -> float | complex:
         """<x|H|x> / <x|x>. The imaginary part, of complex numbers, is a check of the operator."""
         operator, train = TrainMatrix.of(h, self.context, "h"), Train.of(x, self.context, "x")
         parts = (c_double * 2)()
@@ -361,7 +362,7 @@ class Contraction(Handle):
                 status = call(self.handle, *arguments, None)
         self.context.finish(status, running, wording)
 
-    def _number(self, is_complex: bool, call: Any, *arguments: Any) -> Any:
+    def _number(self, is_complex: bool, call: Any, *arguments: Any) -> float | complex:
         parts = _Parts()
         self._run(call, *arguments, parts)
         return complex(*parts) if is_complex else parts[0]
@@ -412,6 +413,9 @@ class Environments(Handle):
             keep = (self.bra, self.ket, self.operator)
             super().__init__(made.value, lib.purlin_tt_environments_destroy, self.context._sinks, keep)
             self.context.finish(status)
+
+    def _about(self) -> str:
+        return f"of {len(self.ket)} sites{'' if self.operator is None else ' with an operator'} {super()._about()}"
 
     def build(self, side: Side, bond: int, *, stream: Stream | None = None) -> None:
         """A step of a sweep: the environment of a side of a bond, and those on the way to it."""
@@ -507,7 +511,7 @@ class Environments(Handle):
         return scaled_of(raw)
 
 
-def inner(x: object, y: object, *, context: Context | None = None, **options: Unpack[Options]) -> Any:
+def inner(x: object, y: object, *, context: Context | None = None, **options: Unpack[Options]) -> float | complex:
     """<x|y>, x conjugated unless `conjugate` is "none". Options that have no effect on the call are refused."""
     at, raw, _group = _raw_options(context, options)
     bra, ket = _pair(x, y, at)
@@ -533,7 +537,7 @@ def distance(x: object, y: object, *, context: Context | None = None, **options:
     return value.value
 
 
-def sandwich(y: object, h: object, x: object, *, context: Context | None = None, **options: Unpack[Options]) -> Any:
+def sandwich(y: object, h: object, x: object, *, context: Context | None = None, **options: Unpack[Options]) -> float | complex:
     """<y|H|x>, y conjugated unless `conjugate` is "none". Options without effect are refused."""
     with Contraction(context=context, **options) as contraction:
         bra, ket = contraction._pair(y, x, "yx")
@@ -542,7 +546,7 @@ def sandwich(y: object, h: object, x: object, *, context: Context | None = None,
         return contraction.sandwich(bra, operator, ket)
 
 
-def rayleigh(h: object, x: object, *, context: Context | None = None, **options: Unpack[Options]) -> Any:
+def rayleigh(h: object, x: object, *, context: Context | None = None, **options: Unpack[Options]) -> float | complex:
     """<x|H|x> / <x|x>, with x conjugated in both. Options without effect are refused."""
     with Contraction(context=context, **options) as contraction:
         operator, train = TrainMatrix.of(h, contraction.context, "h"), Train.of(x, contraction.context, "x")

@@ -88,7 +88,7 @@ def run(given: argparse.Namespace) -> None:
                 factors = session.compute(matrix, left=files is not None, right=files is not None)
                 info = session.last_info()
         if files is not None:
-            files.write(factors._asdict())
+            files.write({"U": factors.U, "s": factors.s, "Vt": factors.Vt})
     if files is None:
         show("\n".join(f"{value:.17g}" for value in factors.s))
         return

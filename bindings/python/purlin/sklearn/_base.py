@@ -13,6 +13,7 @@ import numpy as np
 
 from .._context import Context
 from .._error import Error, renaming
+from .._memory import Array
 
 Place = Context | Literal["auto", "cpu", "cuda"] | None
 """A context, or the backend of one that a fit makes; None for the default context."""
@@ -38,23 +39,24 @@ _base, utils, validation = (_module(f"sklearn.{name}") for name in ("base", "uti
 
 if TYPE_CHECKING:
     Self = TypeVar("Self", bound="BaseEstimator")
+    Output = TypeVar("Output", bound="TransformerMixin")
 
     # scikit-learn has no type hints. These are the methods that users of the estimators call.
     class BaseEstimator:
-        def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+        def get_params(self, deep: bool = True) -> dict[str, object]: ...
         def set_params(self: Self, **params: Any) -> Self: ...
         def __getstate__(self) -> dict[str, Any]: ...
         def __sklearn_clone__(self: Self) -> Self: ...
         def __sklearn_tags__(self) -> Any: ...
 
     class TransformerMixin:
-        def set_output(self, *, transform: Literal["default", "pandas", "polars"] | None = None) -> Any: ...
+        def set_output(self: Output, *, transform: Literal["default", "pandas", "polars"] | None = None) -> Output: ...
 
     class ClassNamePrefixFeaturesOutMixin:
-        def get_feature_names_out(self, input_features: Any = None) -> Any: ...
+        def get_feature_names_out(self, input_features: object = None) -> Array: ...
 
     class ClusterMixin:
-        def fit_predict(self, X: object, y: object = None) -> Any: ...
+        def fit_predict(self, X: object, y: object = None) -> Array: ...
 
 else:
     BaseEstimator, TransformerMixin, ClusterMixin = _base.BaseEstimator, _base.TransformerMixin, _base.ClusterMixin
@@ -70,7 +72,7 @@ class Estimator(BaseEstimator):
     context: Place
     options: dict[str, Any] | None
     n_features_in_: int
-    feature_names_in_: Any
+    feature_names_in_: Array
 
     def __getstate__(self) -> dict[str, Any]:
         # A context and a group of them belong to this process.

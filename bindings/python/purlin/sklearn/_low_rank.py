@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from .. import _choices as w
-from .. import pca
+from .. import lanczos, pca, rpca, rsvd
 from .._memory import Array
 from ._base import (
     ClassNamePrefixFeaturesOutMixin,
@@ -40,7 +40,7 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     explained_variance_: Array
     explained_variance_ratio_: Array
     singular_values_: Array
-    info_: Any
+    info_: rsvd.Info | lanczos.Info | rpca.Info
     _model: pca.PCA
     _iterations: str
     """Name of the parameter that is the number of power iterations."""
@@ -53,13 +53,13 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
             data.sum_duplicates()
         return data
 
-    def transform(self, X: object) -> Any:
+    def transform(self, X: object) -> Array:
         """Scores (n_samples, n_components) of data."""
         validation.check_is_fitted(self)
         data = self._data(X, reset=False, dtype=self._model.components_.dtype)
         return self._cut(self._model.transform(data))
 
-    def inverse_transform(self, X: object) -> Any:
+    def inverse_transform(self, X: object) -> Array:
         """Data (n_samples, n_features) of scores: the inverse of `transform` within the span of the components."""
         validation.check_is_fitted(self)
         scores = utils.check_array(X, dtype=self._model.components_.dtype, ensure_min_features=0)
@@ -192,7 +192,7 @@ class TruncatedSVD(Projection):
         self.fit_transform(X)
         return self
 
-    def fit_transform(self, X: object, y: object = None) -> Any:
+    def fit_transform(self, X: object, y: object = None) -> Array:
         """`fit`, and the scores of `X`."""
         data = self._training(X, ensure_min_features=2, ensure_min_samples=2)
         expect_choice("algorithm", self.algorithm, "randomized", "arpack")
@@ -203,6 +203,7 @@ class TruncatedSVD(Projection):
         else:
             self._expect_randomized()
         settings = {} if lanczos else self._settings(self.n_iter)
+        scores: Array
         model, scores = self._solve(data, rank, "lanczos" if lanczos else self.method, settings, True, center=False)
         # Variances are about the means, which are not subtracted from the scores.
         own = model.components_.dtype
@@ -304,7 +305,7 @@ class PCA(Projection):
         self._fit(X, False)
         return self
 
-    def fit_transform(self, X: object, y: object = None) -> Any:
+    def fit_transform(self, X: object, y: object = None) -> Array:
         """`fit`, and the scores of `X`."""
         return self._cut(self._fit(X, True))
 

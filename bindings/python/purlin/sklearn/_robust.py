@@ -119,7 +119,7 @@ class RobustPCA(Projection):
             setattr(self, name, getattr(model, name)[:count])
         return self
 
-    def fit_transform(self, X: object, y: object = None) -> Any:
+    def fit_transform(self, X: object, y: object = None) -> Array:
         """`fit`, and the scores of `X`."""
         return self.fit(X).transform(X)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from ._base import (
 from ._choice import count_of, number
 from ._laplacian import SIGMA, factorized, without_loops
 
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix  # type: ignore[import-untyped,unused-ignore]
+
 _NEIGHBORS = ("nearest_neighbors", "precomputed_nearest_neighbors")
 _SET = {
     "seed": "random_state",
@@ -40,8 +43,8 @@ _SET = {
 class Spectral(Estimator):
     """An estimator that builds a graph of samples and finds eigenvectors of its Laplacian."""
 
-    affinity: Any
-    affinity_matrix_: Any
+    affinity: str | Callable[..., object]
+    affinity_matrix_: Array | csr_matrix
     n_neighbors: int | None
     n_jobs: int | None
     eigen_solver: Literal["arpack"] | None
@@ -91,8 +94,8 @@ class Spectral(Estimator):
             solved = lanczos.run(held, count, which, known=known, seed=self._seed(), context=context, **given)
         pairs = solved.sorted_by_value()
         assert pairs.vectors is not None
-        vectors = pairs.vectors / np.where(roots > 0, roots, 1)[:, None]
-        largest = vectors[np.argmax(np.abs(vectors), axis=0), np.arange(count)]
+        vectors: Array = pairs.vectors / np.where(roots > 0, roots, 1)[:, None]
+        largest: Array = vectors[np.argmax(np.abs(vectors), axis=0), np.arange(count)]
         return vectors * np.where(largest < 0, -1, 1)
 
     def __sklearn_tags__(self) -> Any:
@@ -149,7 +152,7 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Spect
         self,
         n_components: int = 2,
         *,
-        affinity: str | Callable[[Any], Any] = "nearest_neighbors",
+        affinity: str | Callable[[Any], object] = "nearest_neighbors",
         gamma: float | None = None,
         random_state: RandomState = None,
         eigen_solver: Literal["arpack"] | None = None,
@@ -180,7 +183,7 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Spect
         self.embedding_ = found.astype(kind if kind == np.float32 else np.float64)
         return self
 
-    def fit_transform(self, X: object, y: object = None) -> Any:
+    def fit_transform(self, X: object, y: object = None) -> Array:
         """`fit`, and the coordinates."""
         return self.fit(X).embedding_
 
@@ -268,7 +271,7 @@ class SpectralClustering(ClusterMixin, Spectral):
         random_state: RandomState = None,
         n_init: int = 10,
         gamma: float = 1.0,
-        affinity: str | Callable[..., Any] = "rbf",
+        affinity: str | Callable[..., object] = "rbf",
         n_neighbors: int = 10,
         eigen_tol: float | Literal["auto"] = "auto",
         assign_labels: Literal["kmeans", "cluster_qr"] = "kmeans",
@@ -320,7 +323,7 @@ class SpectralClustering(ClusterMixin, Spectral):
         self.labels_ = found.labels
         return self
 
-    def fit_predict(self, X: object, y: object = None) -> Any:
+    def fit_predict(self, X: object, y: object = None) -> Array:
         """`fit`, and the labels."""
         return self.fit(X).labels_
 
