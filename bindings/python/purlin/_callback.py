@@ -15,6 +15,7 @@ from typing import Any, Union
 
 from ._calls import called_back, calls
 from ._error import Wording, check
+from ._interrupts import Interruption
 from ._lib import lib
 from ._structs import LOG, PROGRESS
 
@@ -215,9 +216,12 @@ class LogSink:
 
 
 def finish(
-    status: int, progress: ProgressCall | None = None, *logs: LogSink | None, wording: Wording | None = None
+    status: int,
+    progress: ProgressCall | Interruption | None = None,
+    *logs: LogSink | None,
+    wording: Wording | None = None,
 ) -> None:
-    """Ends a call: raises a callback's exception first, else the error of `status`."""
+    """Ends a call: raises a callback's exception or an interrupt first, else the error of `status`."""
     if progress is not None:
         progress.raise_caught()
     for log in logs:

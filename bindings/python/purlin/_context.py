@@ -17,6 +17,7 @@ from . import _constants as c
 from ._calls import calls
 from ._callback import LogFunction, LogSink, ProgressCall, finish
 from ._error import Error, InvalidHandle, Wording, check
+from ._interrupts import Interruption
 from ._lib import lib
 from ._structs import LOG
 from ._structs import ContextInfo as _CContextInfo
@@ -302,9 +303,17 @@ class Context(Handle):
             lib.purlin_context_set_log(self.handle, c.LOG_OFF, LOG(), None)
         super().close()
 
-    def finish(self, status: int, progress: ProgressCall | None = None, wording: Wording | None = None) -> None:
+    def finish(
+        self, status: int, progress: ProgressCall | Interruption | None = None, wording: Wording | None = None
+    ) -> None:
         """Ends a call on this context: raises the exception of a callback, else the error of `status`."""
         finish(status, progress, self._log, wording=wording)
+
+    def _run(self, call: Any, *arguments: Any, wording: Wording | None = None) -> None:
+        """A call of the library that has no progress function, which Ctrl-C ends."""
+        with Interruption(self.cancel) as running:
+            status = call(*arguments)
+        self.finish(status, running, wording)
 
     @property
     def properties(self) -> ContextInfo:

@@ -16,6 +16,7 @@ from . import _constants as c
 from . import _memory as memory
 from ._context import Context, Handle, Stream, choice, default_context, initialized
 from ._error import InvalidArgument, check
+from ._interrupts import Interruption
 from ._lib import lib
 from ._memory import Array, Memory
 from ._structs import TtInfo
@@ -122,11 +123,13 @@ class _Cores(Handle):
         self._copies: Copies = {}
 
     @classmethod
-    def _made(cls, status: int, made: c_void_p, context: Context, *keep: object) -> Self:
+    def _made(
+        cls, status: int, made: c_void_p, context: Context, *keep: object, running: Interruption | None = None
+    ) -> Self:
         # It owns before the call is ended: the log function may have raised.
         owner = cls.__new__(cls)
         _Cores.__init__(owner, made.value, context, *keep)
-        context.finish(status)
+        context.finish(status, running)
         return owner
 
     @property

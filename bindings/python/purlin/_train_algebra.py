@@ -14,6 +14,7 @@ from . import _constants as c
 from . import _memory as memory
 from ._context import Context, choice, default_context, initialized
 from ._error import renaming
+from ._interrupts import Interruption
 from ._lib import lib
 from ._memory import Array
 from ._numbers import scalar
@@ -44,8 +45,9 @@ def _made(context: Context, call: Any, *arguments: Any) -> Train:
     # Trains come as objects, which live as long as the call.
     raw = [value.handle if isinstance(value, (Train, TrainMatrix)) else value for value in arguments]
     made = c_void_p()
-    status = call(context.handle, None, *raw, ctypes.byref(made))
-    return Train._made(status, made, context)
+    with Interruption(context.cancel) as running:
+        status = call(context.handle, None, *raw, ctypes.byref(made))
+    return Train._made(status, made, context, running=running)
 
 
 def _on(context: Context | None, *values: object) -> Context:
@@ -147,16 +149,17 @@ def round(
     train, options = Train.of(x, context, "x"), _truncation(epsilon, max_rank, absolute)
     discarded, info, made = np.zeros(len(train) - 1), initialized(TtRoundInfo, "tt_round_info"), c_void_p()
     borrowed = Tensor.borrow(discarded, context=context)
-    status = lib.purlin_tt_round(
-        context.handle,
-        None,
-        train.handle,
-        ctypes.byref(options),
-        ctypes.byref(made),
-        borrowed.handle,
-        ctypes.byref(info),
-    )
-    return Truncated(Train._made(status, made, context), info.error, info.log_norm, discarded)
+    with Interruption(context.cancel) as running:
+        status = lib.purlin_tt_round(
+            context.handle,
+            None,
+            train.handle,
+            ctypes.byref(options),
+            ctypes.byref(made),
+            borrowed.handle,
+            ctypes.byref(info),
+        )
+    return Truncated(Train._made(status, made, context, running=running), info.error, info.log_norm, discarded)
 
 
 def apply_round(
@@ -191,16 +194,17 @@ def hadamard_round(
 
 def _product(context: Context, call: Any, a: Train | TrainMatrix, b: Train, options: Any) -> Truncated:
     info, made = initialized(TtRoundInfo, "tt_round_info"), c_void_p()
-    status = call(
-        context.handle,
-        None,
-        a.handle,
-        b.handle,
-        ctypes.byref(options),
-        ctypes.byref(made),
-        ctypes.byref(info),
-    )
-    return Truncated(Train._made(status, made, context), info.error, info.log_norm, np.zeros(0))
+    with Interruption(context.cancel) as running:
+        status = call(
+            context.handle,
+            None,
+            a.handle,
+            b.handle,
+            ctypes.byref(options),
+            ctypes.byref(made),
+            ctypes.byref(info),
+        )
+    return Truncated(Train._made(status, made, context, running=running), info.error, info.log_norm, np.zeros(0))
 
 
 def svd(
@@ -222,18 +226,19 @@ def svd(
     given, options = Tensor.borrow(array, context=context), _truncation(epsilon, max_rank, absolute)
     discarded, info, made = np.zeros(array.ndim - 1), initialized(TtRoundInfo, "tt_round_info"), c_void_p()
     borrowed = Tensor.borrow(discarded, context=context)
-    status = lib.purlin_tt_svd(
-        context.handle,
-        None,
-        given.handle,
-        0,
-        None,
-        ctypes.byref(options),
-        ctypes.byref(made),
-        borrowed.handle,
-        ctypes.byref(info),
-    )
-    return Truncated(Train._made(status, made, context), info.error, info.log_norm, discarded)
+    with Interruption(context.cancel) as running:
+        status = lib.purlin_tt_svd(
+            context.handle,
+            None,
+            given.handle,
+            0,
+            None,
+            ctypes.byref(options),
+            ctypes.byref(made),
+            borrowed.handle,
+            ctypes.byref(info),
+        )
+    return Truncated(Train._made(status, made, context, running=running), info.error, info.log_norm, discarded)
 
 
 def random(
@@ -325,8 +330,8 @@ def element(x: object, index: Sequence[int], *, context: Context | None = None) 
     train, parts = Train.of(x, context, "x"), (c_double * 2)()
     if len(index) != len(train):
         raise ValueError(f"index: has {len(index)} numbers, the train has {len(train)} cores")
-    status = lib.purlin_tt_element(context.handle, None, train.handle, integers(index, "index"), parts)
-    context.finish(status, wording=renaming(indices="index"))
+    given = (context.handle, None, train.handle, integers(index, "index"), parts)
+    context._run(lib.purlin_tt_element, *given, wording=renaming(indices="index"))
     return complex(*parts) if train.dtype.kind == "c" else parts[0]
 
 
@@ -339,9 +344,8 @@ def elements(x: object, indices: npt.ArrayLike, *, context: Context | None = Non
         raise ValueError(f"indices: have shape {tuples.shape}, expected (count, {len(train)})")
     values = np.zeros(len(tuples), np.complex128 if train.dtype.kind == "c" else np.float64)
     out = Tensor.borrow(values, context=context)
-    context.finish(
-        lib.purlin_tt_elements(context.handle, None, train.handle, len(tuples), tuples.ctypes.data, out.handle)
-    )
+    given = (context.handle, None, train.handle, len(tuples), tuples.ctypes.data, out.handle)
+    context._run(lib.purlin_tt_elements, *given)
     return values
 
 
@@ -351,5 +355,5 @@ def full(x: object, *, context: Context | None = None) -> Array:
     train = Train.of(x, context, "x")
     values = np.zeros(train.modes, train.dtype, order="F")
     out = Tensor.borrow(values, context=context)
-    context.finish(lib.purlin_tt_full(context.handle, None, train.handle, out.handle))
+    context._run(lib.purlin_tt_full, context.handle, None, train.handle, out.handle)
     return values

@@ -20,10 +20,11 @@ import numpy.typing as npt
 
 from . import _constants as c
 from . import _memory as memory
-from ._callback import Progress, ProgressCall, ProgressRelay
+from ._callback import Progress, ProgressRelay
 from ._checked import whole
 from ._context import Context, Group, Handle, Stream, home, initialized, listed
 from ._error import InvalidArgument, Wording, check, renaming
+from ._interrupts import Interruption
 from ._keywords import apply as set_options
 from ._keywords import known
 from ._lib import lib
@@ -354,12 +355,9 @@ class Contraction(Handle):
         return (stream.handle if stream else None,)
 
     def _run(self, call: Any, *arguments: Any, wording: Wording | None = None) -> None:
-        running: ProgressCall | None = None
-        if self._relay is None:
+        running = Interruption(self.cancel) if self._relay is None else self._relay.call()
+        with running:
             status = call(self.handle, *arguments, None)
-        else:
-            with self._relay.call() as running:
-                status = call(self.handle, *arguments, None)
         self.context.finish(status, running, wording)
 
     def _number(self, is_complex: bool, call: Any, *arguments: Any) -> float | complex:
@@ -419,7 +417,7 @@ class Environments(Handle):
 
     def build(self, side: Side, bond: int, *, stream: Stream | None = None) -> None:
         """A step of a sweep: the environment of a side of a bond, and those on the way to it."""
-        self.context.finish(lib.purlin_tt_environments_build(self.handle, _queue(stream), side_of(side), bond))
+        self.context._run(lib.purlin_tt_environments_build, self.handle, _queue(stream), side_of(side), bond)
 
     def update_core(self, k: int) -> None:
         """Core `k` of the bra or of the ket has changed. Of a train over an array that had to be copied (in C order, or of
@@ -453,8 +451,7 @@ class Environments(Handle):
         values, exponent = np.zeros(dims, dtype, order="F"), c_int64()
         out = Tensor.borrow(values, context=self.context)
         given = (side_of(side), bond, out.handle, ctypes.byref(exponent))
-        status = lib.purlin_tt_environments_get(self.handle, _queue(stream), *given)
-        self.context.finish(status)
+        self.context._run(lib.purlin_tt_environments_get, self.handle, _queue(stream), *given)
         return values, exponent.value
 
     def apply(self, k: int, v: npt.ArrayLike, *, stream: Stream | None = None) -> tuple[Array, int]:
@@ -494,20 +491,20 @@ class Environments(Handle):
         given, found = (a if isinstance(a, Tensor) else Tensor.borrow(a, context=self.context) for a in (v, out))
         exponent = c_int64()
         rest = (k, sites, given.handle, found.handle, ctypes.byref(exponent))
-        self.context.finish(lib.purlin_tt_environments_apply(self.handle, _queue(stream), *rest))
+        self.context._run(lib.purlin_tt_environments_apply, self.handle, _queue(stream), *rest)
         return exponent.value
 
     def value(self, bond: int = 0, *, stream: Stream | None = None) -> Scaled:
         """<y|H|x>, or <y|x>, from the environments that meet at a bond."""
         raw = TtScaled()
-        self.context.finish(lib.purlin_tt_environments_value(self.handle, _queue(stream), bond, ctypes.byref(raw)))
+        self.context._run(lib.purlin_tt_environments_value, self.handle, _queue(stream), bond, ctypes.byref(raw))
         return scaled_of(raw)
 
     def local(self, k: int, op: npt.ArrayLike, *, stream: Stream | None = None) -> Scaled:
         """<y|A_k|x> with `op` (n, n) at site `k`, from environments without an operator."""
         given, raw = Tensor.borrow(operator_array("op", op), context=self.context), TtScaled()
         rest = (k, given.handle, ctypes.byref(raw))
-        self.context.finish(lib.purlin_tt_environments_local(self.handle, _queue(stream), *rest))
+        self.context._run(lib.purlin_tt_environments_local, self.handle, _queue(stream), *rest)
         return scaled_of(raw)
 
 
@@ -516,7 +513,7 @@ def inner(x: object, y: object, *, context: Context | None = None, **options: Un
     at, raw, _group = _raw_options(context, options)
     bra, ket = _pair(x, y, at)
     parts, given = _Parts(), ctypes.byref(raw)
-    at.finish(lib.purlin_tt_inner_once(at.handle, None, bra.handle, ket.handle, given, parts, None))
+    at._run(lib.purlin_tt_inner_once, at.handle, None, bra.handle, ket.handle, given, parts, None)
     return complex(*parts) if _is_complex(bra, ket) else parts[0]
 
 
@@ -524,7 +521,7 @@ def norm(x: object, *, context: Context | None = None, **options: Unpack[Options
     """The norm of a train. Options without effect are refused, as by `inner`."""
     at, raw, _group = _raw_options(context, options)
     train, value, given = Train.of(x, at, "x"), c_double(), ctypes.byref(raw)
-    at.finish(lib.purlin_tt_norm_once(at.handle, None, train.handle, given, ctypes.byref(value), None))
+    at._run(lib.purlin_tt_norm_once, at.handle, None, train.handle, given, ctypes.byref(value), None)
     return value.value
 
 
@@ -533,7 +530,7 @@ def distance(x: object, y: object, *, context: Context | None = None, **options:
     at, raw, _group = _raw_options(context, options)
     a, b = _pair(x, y, at)
     value, given = c_double(), ctypes.byref(raw)
-    at.finish(lib.purlin_tt_distance_once(at.handle, None, a.handle, b.handle, given, ctypes.byref(value), None))
+    at._run(lib.purlin_tt_distance_once, at.handle, None, a.handle, b.handle, given, ctypes.byref(value), None)
     return value.value
 
 
