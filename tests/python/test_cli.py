@@ -29,7 +29,7 @@ from cli_runs import in_a_folder, needs_nibabel, refused, run  # noqa: F401  (th
 import purlin
 from purlin import cli
 from purlin.cli import outputs
-from purlin.cli.progress import Bar
+from purlin._progress import Bar
 
 COMMANDS = ("info", "example", "fdk", "peaks", "svd", "pca", "rpca", "eigs")
 # An integer that 64 bits do not hold.

@@ -6,9 +6,7 @@ the call has returned.
 
 from __future__ import annotations
 
-import contextlib
 import signal
-import sys
 import threading
 from collections.abc import Callable
 from typing import Any, Union
@@ -17,13 +15,14 @@ from ._calls import called_back, calls
 from ._error import Wording, check
 from ._interrupts import Interruption
 from ._lib import lib
+from ._progress import ProgressLine
 from ._structs import LOG, PROGRESS
 
 ProgressFunction = Callable[[int, int, float], object]
 """Called with step, number of steps and a measure; a true result cancels the call."""
 
 Progress = Union[ProgressFunction, bool]
-"""A function, or True for a line on stderr with the step, the number of steps and the measure."""
+"""A function, or True for a bar on stderr with the share of the steps and the measure."""
 
 LogFunction = Callable[[int, str], object]
 """Called with a level and one line of text, from any thread."""
@@ -33,30 +32,6 @@ def expect_progress(given: object) -> None:
     """Refuses a value that is no `Progress`."""
     if given is not None and not isinstance(given, bool) and not callable(given):
         raise TypeError(f"progress: is {given!r}, expected a function, True, False or None")
-
-
-class ProgressLine:
-    """The line of one call on stderr, which each report writes anew."""
-
-    def __init__(self) -> None:
-        self._length = 0
-
-    def __call__(self, step: int, steps: int, measure: float) -> None:
-        text = f"purlin: step {step} of {steps}" + (f", {measure:.3g}" if measure else "")
-        self._write("\r" + text.ljust(self._length))
-        self._length = len(text)
-
-    def finish(self) -> None:
-        """Ends the line, if there is one."""
-        if self._length:
-            self._write("\n")
-
-    def _write(self, text: str) -> None:
-        # A stream that is closed or full ends no computation.
-        with contextlib.suppress(OSError, ValueError):
-            if sys.stderr is not None:
-                sys.stderr.write(text)
-                sys.stderr.flush()
 
 
 class ProgressRelay:

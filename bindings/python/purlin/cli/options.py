@@ -14,8 +14,8 @@ from .. import Context, Group
 from .._context import initialized
 from .. import _structs
 from .._options import WORDS
+from .._progress import Bar
 from .failures import Huge, StdoutFailure, Usage
-from .progress import Bar
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 
@@ -159,7 +159,7 @@ def machine(given: argparse.Namespace) -> Iterator[tuple[Context, dict[str, Any]
         yield contexts[0], options
 
 
-def bar(given: argparse.Namespace, measure: str = "") -> Bar:
+def bar(given: argparse.Namespace, measure: str | None = None) -> Bar:
     """A progress bar on a terminal's stderr; elsewhere, and with --quiet, one that draws nothing."""
     return Bar(f"purlin {given.command}", not given.quiet and sys.stderr.isatty(), measure)
 
