@@ -1552,7 +1552,7 @@ typedef struct purlin_context_options {
    */
   size_t struct_size;
   /**
-   * One of PURLIN_BACKEND_*; default AUTO.
+   * Where the context computes, one of PURLIN_BACKEND_*; default AUTO.
    */
   int32_t backend;
   /**
@@ -1561,11 +1561,11 @@ typedef struct purlin_context_options {
    */
   int32_t device;
   /**
-   * One of PURLIN_ISA_*; default AUTO.
+   * Instruction set of kernels on the host, one of PURLIN_ISA_*; default AUTO.
    */
   int32_t cpu_isa;
   /**
-   * One of PURLIN_LOG_*; default OFF.
+   * Least important messages that the log gets, one of PURLIN_LOG_*; default OFF.
    */
   int32_t log_level;
   /**
@@ -1816,31 +1816,31 @@ typedef struct purlin_sshopm_options {
    */
   size_t struct_size;
   /**
-   * PURLIN_SSHOPM_MAXIMA (default), MINIMA or BOTH.
+   * Pairs that are looked for: PURLIN_SSHOPM_MAXIMA (default), MINIMA or BOTH.
    */
   int32_t goal;
   /**
-   * PURLIN_SSHOPM_HYBRID (default) or POWER.
+   * Newton or power steps: PURLIN_SSHOPM_HYBRID (default) or POWER.
    */
   int32_t method;
   /**
-   * PURLIN_SSHOPM_SHIFT_ADAPTIVE (default), FIXED or GUARANTEED; of power steps.
+   * Shift of power steps: PURLIN_SSHOPM_SHIFT_ADAPTIVE (default), FIXED or GUARANTEED.
    */
   int32_t shift_kind;
   /**
-   * PURLIN_SSHOPM_TEST_RESIDUAL (default), LAMBDA or STEP.
+   * Test that ends an iteration: PURLIN_SSHOPM_TEST_RESIDUAL (default), LAMBDA or STEP.
    */
   int32_t test;
   /**
-   * One of PURLIN_STARTS_*; default AUTO.
+   * Where iterations start, one of PURLIN_STARTS_*; default AUTO.
    */
   int32_t start_kind;
   /**
-   * PURLIN_SSHOPM_SIGN_CANONICAL (default) or RAW.
+   * Which of (lambda, x) and its mirror image a pair is listed as: PURLIN_SSHOPM_SIGN_CANONICAL (default) or RAW.
    */
   int32_t sign;
   /**
-   * PURLIN_SSHOPM_COMPAT_NONE (default) or TENSOR_TOOLBOX.
+   * Conventions of tests, tolerances and shift: PURLIN_SSHOPM_COMPAT_NONE (default) or TENSOR_TOOLBOX.
    */
   int32_t compatibility;
   /**
@@ -2073,11 +2073,11 @@ typedef struct purlin_dwi_options {
    */
   size_t struct_size;
   /**
-   * Fit: PURLIN_DWI_OLS (default) or PURLIN_DWI_WLS, where the caller gives no weights.
+   * Fit: weights of the least squares where the caller gives none: PURLIN_DWI_OLS (default) or PURLIN_DWI_WLS.
    */
   int32_t weighting;
   /**
-   * Fit: PURLIN_DWI_CLAMP (default) or PURLIN_DWI_SKIP.
+   * Fit: treatment of signals that have no logarithm: PURLIN_DWI_CLAMP (default) or PURLIN_DWI_SKIP.
    */
   int32_t nonpositive;
   /**
@@ -2087,19 +2087,19 @@ typedef struct purlin_dwi_options {
    */
   int32_t basis;
   /**
-   * Peaks: PURLIN_PEAKS_UNIT_VALUE (default) or PURLIN_PEAKS_MRTRIX.
+   * Peaks: layout of the numbers of a peak: PURLIN_PEAKS_UNIT_VALUE (default) or PURLIN_PEAKS_MRTRIX.
    */
   int32_t format;
   /**
-   * Peaks: PURLIN_MISSING_NAN (default) or PURLIN_MISSING_ZERO.
+   * Peaks: numbers where a voxel has fewer peaks: PURLIN_MISSING_NAN (default) or PURLIN_MISSING_ZERO.
    */
   int32_t missing;
   /**
-   * Peaks: one of PURLIN_STARTS_*; default AUTO.
+   * Peaks: where iterations start, one of PURLIN_STARTS_*; default AUTO.
    */
   int32_t start_kind;
   /**
-   * Peaks: PURLIN_SSHOPM_HYBRID (default) or POWER.
+   * Peaks: Newton or power steps: PURLIN_SSHOPM_HYBRID (default) or POWER.
    */
   int32_t method;
   /**
@@ -2365,27 +2365,27 @@ typedef struct purlin_fdk_options {
    */
   size_t struct_size;
   /**
-   * One of PURLIN_FDK_WINDOW_*; default NONE.
+   * Window of the ramp filter, one of PURLIN_FDK_WINDOW_*; default NONE.
    */
   int32_t window;
   /**
-   * One of PURLIN_FDK_REDUNDANCY_*; default AUTO.
+   * Weights of rays that a scan measures twice, one of PURLIN_FDK_REDUNDANCY_*; default AUTO.
    */
   int32_t redundancy;
   /**
-   * One of PURLIN_FDK_EDGE_*; default ZERO.
+   * Samples at the rim of the panel, one of PURLIN_FDK_EDGE_*; default ZERO.
    */
   int32_t edge;
   /**
-   * One of PURLIN_FDK_INTERPOLATION_*; default EXACT.
+   * How exactly samples between pixels are interpolated, one of PURLIN_FDK_INTERPOLATION_*; default EXACT.
    */
   int32_t interpolation;
   /**
-   * One of PURLIN_FDK_PRECISION_*; default F32.
+   * Precision of the arithmetic, one of PURLIN_FDK_PRECISION_*; default F32.
    */
   int32_t precision;
   /**
-   * One of PURLIN_FDK_MODE_*; default FDK.
+   * Steps of a reconstruction, one of PURLIN_FDK_MODE_*; default FDK.
    */
   int32_t mode;
   /**
@@ -2424,7 +2424,7 @@ typedef struct purlin_fdk_options {
    */
   double output_scale;
   /**
-   * Then this is added; default 0. Likewise.
+   * Number that is added to the scaled voxels; default 0. Likewise.
    */
   double output_offset;
   /**
@@ -2681,8 +2681,8 @@ typedef struct purlin_rsvd_options {
    */
   int64_t oversampling;
   /**
-   * q; default 2; -1: 7 for k less than a tenth of min(m, n), else 4. For DIRECT and ONE_PASS, which do not iterate, more
-   * than 0 is refused but for the default.
+   * Power iterations q; default 2; -1: 7 for k less than a tenth of min(m, n), else 4. For DIRECT and ONE_PASS,
+   * which do not iterate, more than 0 is refused but for the default.
    */
   int64_t power_iterations;
   /**
@@ -2699,7 +2699,7 @@ typedef struct purlin_rsvd_options {
    */
   int64_t block_rows;
   /**
-   * Of these, how many stay on the device between passes; -1, the default, for as many as fit.
+   * Rows that stay on the device between passes; -1, the default, for as many as fit.
    */
   int64_t resident_rows;
   /**
@@ -2707,7 +2707,7 @@ typedef struct purlin_rsvd_options {
    */
   int64_t merge_width;
   /**
-   * Vectors that an error is estimated with, also by purlin_rsvd_error; 0 for 10; default 10.
+   * Vectors that an error is estimated with; 0 for 10; default 10. So for purlin_rsvd_error.
    */
   int64_t probes;
   /**
@@ -2731,20 +2731,22 @@ typedef struct purlin_rsvd_options {
    */
   int32_t dtype;
   /**
-   * One of PURLIN_RSVD_METHOD_*; default AUTO. With a tolerance, where the rank grows block by block (Yu, Gu, Li, SIMAX
-   * 39, 2018), AUTO or RANGE; so for purlin_rsvd_range.
+   * How the space of the leading vectors is found, one of PURLIN_RSVD_METHOD_*; default AUTO. With a tolerance,
+   * where the rank grows block by block (Yu, Gu, Li, SIMAX 39, 2018), AUTO or RANGE; so for purlin_rsvd_range.
    */
   int32_t method;
   /**
-   * One of PURLIN_RSVD_ORTH_*; default AUTO.
+   * How bases are made orthonormal, one of PURLIN_RSVD_ORTH_*; default AUTO.
    */
   int32_t orthonormalization;
   /**
-   * One of PURLIN_SKETCH_GAUSSIAN to SPARSE_SIGN; default GAUSSIAN. Others are refused for DIRECT, which has none.
+   * Random entries of the sketch, one of PURLIN_SKETCH_GAUSSIAN to SPARSE_SIGN; default GAUSSIAN. Others are refused
+   * for DIRECT, which has none.
    */
   int32_t sketch;
   /**
-   * One of PURLIN_RSVD_CENTER_*; default NONE, which purlin_pca_fit needs: it has an option of its own.
+   * Means that are subtracted, one of PURLIN_RSVD_CENTER_*; default NONE, which purlin_pca_fit needs: it has an
+   * option of its own.
    */
   int32_t center;
   /**
@@ -2753,15 +2755,18 @@ typedef struct purlin_rsvd_options {
    */
   int32_t scale;
   /**
-   * One of PURLIN_RSVD_SIGN_*; default V_MAX, which purlin_rsvd_range and purlin_pca_fit need.
+   * Signs, or phases, of the singular vectors, one of PURLIN_RSVD_SIGN_*; default V_MAX, which purlin_rsvd_range and
+   * purlin_pca_fit need.
    */
   int32_t sign;
   /**
-   * PURLIN_RSVD_V, the default, or PURLIN_RSVD_VH: the form of `v` of purlin_rsvd_compute and the functions that take it.
+   * Form of the right factor: PURLIN_RSVD_V, the default, or PURLIN_RSVD_VH. It is that of `v` of
+   * purlin_rsvd_compute and the functions that take it.
    */
   int32_t right;
   /**
-   * One of PURLIN_RSVD_ERROR_*; default IDENTITY. purlin_rsvd_range takes IDENTITY and NONE.
+   * How the error of the report is found, one of PURLIN_RSVD_ERROR_*; default IDENTITY. purlin_rsvd_range takes
+   * IDENTITY and NONE.
    */
   int32_t error;
   /**
@@ -2792,7 +2797,8 @@ typedef struct purlin_rsvd_options {
    */
   void *progress_user;
   /**
-   * One of PURLIN_RSVD_PRECISION_*; default FULL. Iterations in FAST gain nothing along directions below about 1e-3 s_1.
+   * Precision of products inside power iterations, one of PURLIN_RSVD_PRECISION_*; default FULL. Iterations in FAST
+   * gain nothing along directions below about 1e-3 s_1.
    */
   int32_t iteration_precision;
   /**
@@ -2994,7 +3000,7 @@ typedef struct purlin_pca_options {
    */
   size_t struct_size;
   /**
-   * PURLIN_PCA_SAMPLES_ROWS, the default, or PURLIN_PCA_SAMPLES_COLUMNS.
+   * Axis of the samples: PURLIN_PCA_SAMPLES_ROWS, the default, or PURLIN_PCA_SAMPLES_COLUMNS.
    */
   int32_t samples;
   /**
@@ -3126,7 +3132,7 @@ typedef struct purlin_rpca_options {
    */
   int64_t power_iterations;
   /**
-   * Columns of its sketch beyond the predicted rank; default 10.
+   * Columns of the sketch of a partial decomposition beyond the predicted rank; default 10.
    */
   int64_t oversampling;
   /**
@@ -3142,8 +3148,9 @@ typedef struct purlin_rpca_options {
    */
   int32_t warm_start;
   /**
-   * PURLIN_RPCA_FRAMES_COLUMNS, the default, or PURLIN_RPCA_FRAMES_ROWS: decides which axis is cut into blocks where
-   * both are equal. Otherwise the shorter one counts as frames, and ROWS is refused. The result is the same to rounding.
+   * Axis of the frames where both are equally long: PURLIN_RPCA_FRAMES_COLUMNS, the default, or
+   * PURLIN_RPCA_FRAMES_ROWS. The other one is cut into blocks. Where they are not, the shorter one counts as frames, and
+   * ROWS is refused. The result is the same to rounding.
    */
   int32_t frames;
   /**
@@ -3356,23 +3363,23 @@ typedef struct purlin_tt_contraction_options {
    */
   size_t struct_size;
   /**
-   * One of PURLIN_TT_METHOD_*; default AUTO.
+   * How boundary pairs are gone through, one of PURLIN_TT_METHOD_*; default AUTO.
    */
   int32_t method;
   /**
-   * One of PURLIN_TT_SCALING_*; default AUTO.
+   * Where intermediate results are scaled by powers of two, one of PURLIN_TT_SCALING_*; default AUTO.
    */
   int32_t scaling;
   /**
-   * One of PURLIN_TT_CONJ_*; default BRA.
+   * Train that is conjugated, one of PURLIN_TT_CONJ_*; default BRA.
    */
   int32_t conjugate;
   /**
-   * One of PURLIN_TT_MATH_*; default DEFAULT.
+   * Arithmetic of products on a GPU, one of PURLIN_TT_MATH_*; default DEFAULT.
    */
   int32_t math;
   /**
-   * One of PURLIN_TT_NORM_*: how a norm is found; default AUTO.
+   * How a norm is found, one of PURLIN_TT_NORM_*; default AUTO.
    */
   int32_t norm_method;
   /**
@@ -3380,7 +3387,7 @@ typedef struct purlin_tt_contraction_options {
    */
   int32_t assume_hermitian;
   /**
-   * One of PURLIN_TT_KERNEL_*; default AUTO.
+   * Whether sites are contracted by matrix products or all by one kernel, one of PURLIN_TT_KERNEL_*; default AUTO.
    */
   int32_t kernel;
   /**
@@ -3579,11 +3586,13 @@ typedef struct purlin_spmv_options {
    */
   size_t struct_size;
   /**
-   * PURLIN_SPMV_METHOD_*; AUTO by default. All give the same products but for rounding.
+   * How rows are distributed over threads, one of PURLIN_SPMV_METHOD_*; default AUTO. All give the same products but
+   * for rounding.
    */
   int32_t method;
   /**
-   * PURLIN_SPMV_PLAIN, the default, TRANSPOSE or ADJOINT. The latter two keep a copy of the transpose, so that they
+   * Whether products are with the matrix, its transpose or its adjoint: PURLIN_SPMV_PLAIN, the default, TRANSPOSE or
+   * ADJOINT. The latter two keep a copy of the transpose, so that they
    * are as fast and as reproducible as the first.
    */
   int32_t op;
@@ -3596,20 +3605,20 @@ typedef struct purlin_spmv_options {
    */
   int32_t reserved;
   /**
-   * PURLIN_ORDERING_NONE, the default, DEGREE or CUTHILL_MCKEE: with an ordering the plan keeps a copy of a square A
-   * with its rows and columns in that order, in which products gather from fewer places, and x and y go into it and
-   * back in each product.
+   * Order of rows and columns in which the plan keeps a copy of a square A, so that products gather from fewer
+   * places, while x and y go into it and back in each product: PURLIN_ORDERING_NONE, the default, DEGREE or
+   * CUTHILL_MCKEE.
    */
   int32_t ordering;
   /**
-   * Operator made of the matrix, as for purlin_lanczos_solve, and never formed: PURLIN_LANCZOS_MATRIX, the default,
-   * to PURLIN_LANCZOS_RANDOM_WALK_LAPLACIAN. The matrix need not be symmetric; row sums are those of A, real parts
-   * if it is complex, also where `op` is TRANSPOSE or ADJOINT. GRAM, OUTER_GRAM and AUGMENTED keep a copy of the
-   * adjoint and take neither `op` nor `ordering`.
+   * Operator made of the matrix, which is never formed: PURLIN_LANCZOS_MATRIX, the default, to
+   * PURLIN_LANCZOS_RANDOM_WALK_LAPLACIAN, as for purlin_lanczos_solve. The matrix need not be symmetric; row sums
+   * are those of A, real parts if it is complex, also where `op` is TRANSPOSE or ADJOINT. GRAM, OUTER_GRAM and
+   * AUGMENTED keep a copy of the adjoint and take neither `op` nor `ordering`.
    */
   int32_t kind;
   /**
-   * Added to the diagonal of that; default 0.
+   * Number that is added to the operator's diagonal; default 0.
    */
   double shift;
   /**
@@ -3624,7 +3633,7 @@ typedef struct purlin_spmv_options {
    */
   double lower;
   /**
-   * Where it ends, finite and above `lower`; 0 without a filter.
+   * Where the filter's interval ends, finite and above `lower`; 0 without a filter.
    */
   double upper;
 } purlin_spmv_options;
@@ -3728,7 +3737,8 @@ typedef struct purlin_lanczos_options {
    */
   int64_t count;
   /**
-   * PURLIN_LANCZOS_LARGEST, the default, SMALLEST, LARGEST_MAGNITUDE, BOTH_ENDS or NEAREST.
+   * Eigenvalues that are wanted: PURLIN_LANCZOS_LARGEST, the default, SMALLEST, LARGEST_MAGNITUDE, BOTH_ENDS or
+   * NEAREST.
    */
   int32_t which;
   /**
@@ -3736,7 +3746,7 @@ typedef struct purlin_lanczos_options {
    */
   int32_t kind;
   /**
-   * Added to the diagonal of that; default 0.
+   * Number that is added to the operator's diagonal; default 0.
    */
   double shift;
   /**
@@ -3764,11 +3774,11 @@ typedef struct purlin_lanczos_options {
    */
   uint64_t seed;
   /**
-   * PURLIN_LANCZOS_VERIFY_AUTO, the default, ON or OFF: whether copies of multiple eigenvalues are looked for.
+   * Whether copies of multiple eigenvalues are looked for: PURLIN_LANCZOS_VERIFY_AUTO, the default, ON or OFF.
    */
   int32_t verify;
   /**
-   * PURLIN_LANCZOS_METHOD_RESTART, the default, or PLAIN.
+   * Recurrence that finds the eigenpairs: PURLIN_LANCZOS_METHOD_RESTART, the default, or PLAIN.
    */
   int32_t method;
   /**
@@ -3777,11 +3787,12 @@ typedef struct purlin_lanczos_options {
    */
   int64_t block;
   /**
-   * PURLIN_LANCZOS_ORTHOGONALIZATION_FULL, the default, or PARTIAL.
+   * How far vectors of the space are kept orthogonal: PURLIN_LANCZOS_ORTHOGONALIZATION_FULL, the default, or
+   * PARTIAL.
    */
   int32_t orthogonalization;
   /**
-   * PURLIN_LANCZOS_FILTER_OFF, the default, or CHEBYSHEV.
+   * Polynomial of the operator that is iterated with: PURLIN_LANCZOS_FILTER_OFF, the default, or CHEBYSHEV.
    */
   int32_t filter;
   /**
@@ -3798,9 +3809,9 @@ typedef struct purlin_lanczos_options {
    */
   void *progress_user;
   /**
-   * PURLIN_ORDERING_NONE, the default, DEGREE or CUTHILL_MCKEE: with an ordering a copy of the matrix with its rows
-   * and columns in that order is iterated with, in which products gather from fewer places; start, known and found
-   * vectors are in the matrix's own. Of sparse matrices, with MATRIX to MODULARITY, in purlin_lanczos_solve and
+   * Order of rows and columns in which a copy of the matrix is iterated with, so that products gather from fewer
+   * places, while start, known and found vectors are in the matrix's own: PURLIN_ORDERING_NONE, the default, DEGREE
+   * or CUTHILL_MCKEE. Of sparse matrices, with MATRIX to MODULARITY, in purlin_lanczos_solve and
    * purlin_lanczos_tridiagonalize. The copy stays with the matrix for later calls.
    */
   int32_t ordering;

@@ -54,14 +54,14 @@ pub const PURLIN_LOG_DEBUG: i32 = 4;
 pub struct purlin_context_options {
     /// Size of the caller's struct; set by purlin_context_options_init.
     pub struct_size: usize,
-    /// One of PURLIN_BACKEND_*; default AUTO.
+    /// Where the context computes, one of PURLIN_BACKEND_*; default AUTO.
     pub backend: i32,
     /// Ordinal of the GPU; default 0. Another one is refused on the CPU, and with AUTO asks for that GPU: without it there is
     /// PURLIN_ERROR_NO_DEVICE, and no context on the CPU.
     pub device: i32,
-    /// One of PURLIN_ISA_*; default AUTO.
+    /// Instruction set of kernels on the host, one of PURLIN_ISA_*; default AUTO.
     pub cpu_isa: i32,
-    /// One of PURLIN_LOG_*; default OFF.
+    /// Least important messages that the log gets, one of PURLIN_LOG_*; default OFF.
     pub log_level: i32,
     /// Threads of the context's pool, up to 4096; 0, the default, is one a core.
     pub threads: i64,

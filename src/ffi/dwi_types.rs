@@ -46,21 +46,21 @@ pub const PURLIN_MISSING_ZERO: i32 = 1;
 pub struct purlin_dwi_options {
     /// Size of the caller's struct; set by purlin_dwi_options_init.
     pub struct_size: usize,
-    /// Fit: PURLIN_DWI_OLS (default) or PURLIN_DWI_WLS, where the caller gives no weights.
+    /// Fit: weights of the least squares where the caller gives none: PURLIN_DWI_OLS (default) or PURLIN_DWI_WLS.
     pub weighting: i32,
-    /// Fit: PURLIN_DWI_CLAMP (default) or PURLIN_DWI_SKIP.
+    /// Fit: treatment of signals that have no logarithm: PURLIN_DWI_CLAMP (default) or PURLIN_DWI_SKIP.
     pub nonpositive: i32,
     /// Peaks: basis of the input's coefficients, one of PURLIN_SH_*, or PURLIN_SH_TENSOR. 0 (default): not stated,
     /// which only a symmetric batch allows, since its type determines it. purlin_dwi_csa takes its own argument of that
     /// value.
     pub basis: i32,
-    /// Peaks: PURLIN_PEAKS_UNIT_VALUE (default) or PURLIN_PEAKS_MRTRIX.
+    /// Peaks: layout of the numbers of a peak: PURLIN_PEAKS_UNIT_VALUE (default) or PURLIN_PEAKS_MRTRIX.
     pub format: i32,
-    /// Peaks: PURLIN_MISSING_NAN (default) or PURLIN_MISSING_ZERO.
+    /// Peaks: numbers where a voxel has fewer peaks: PURLIN_MISSING_NAN (default) or PURLIN_MISSING_ZERO.
     pub missing: i32,
-    /// Peaks: one of PURLIN_STARTS_*; default AUTO.
+    /// Peaks: where iterations start, one of PURLIN_STARTS_*; default AUTO.
     pub start_kind: i32,
-    /// Peaks: PURLIN_SSHOPM_HYBRID (default) or POWER.
+    /// Peaks: Newton or power steps: PURLIN_SSHOPM_HYBRID (default) or POWER.
     pub method: i32,
     /// Must be 0: kept for later fields.
     pub reserved: i32,

@@ -140,17 +140,17 @@ versioned!(purlin_fdk_grid, first = size_of::<Self>());
 pub struct purlin_fdk_options {
     /// Size of the caller's struct; set by purlin_fdk_options_init.
     pub struct_size: usize,
-    /// One of PURLIN_FDK_WINDOW_*; default NONE.
+    /// Window of the ramp filter, one of PURLIN_FDK_WINDOW_*; default NONE.
     pub window: i32,
-    /// One of PURLIN_FDK_REDUNDANCY_*; default AUTO.
+    /// Weights of rays that a scan measures twice, one of PURLIN_FDK_REDUNDANCY_*; default AUTO.
     pub redundancy: i32,
-    /// One of PURLIN_FDK_EDGE_*; default ZERO.
+    /// Samples at the rim of the panel, one of PURLIN_FDK_EDGE_*; default ZERO.
     pub edge: i32,
-    /// One of PURLIN_FDK_INTERPOLATION_*; default EXACT.
+    /// How exactly samples between pixels are interpolated, one of PURLIN_FDK_INTERPOLATION_*; default EXACT.
     pub interpolation: i32,
-    /// One of PURLIN_FDK_PRECISION_*; default F32.
+    /// Precision of the arithmetic, one of PURLIN_FDK_PRECISION_*; default F32.
     pub precision: i32,
-    /// One of PURLIN_FDK_MODE_*; default FDK.
+    /// Steps of a reconstruction, one of PURLIN_FDK_MODE_*; default FDK.
     pub mode: i32,
     /// 1: voxels that some view does not see are 0; default 0. A grid may then reach the sources and lie behind them,
     /// as long as the box of the columns that every view sees does not: only that box is reconstructed, and the volume
@@ -173,7 +173,7 @@ pub struct purlin_fdk_options {
     pub truncation: f64,
     /// Voxels are written times this; default 1. Volumes of F64 take any, others in F32 precision one that F32 holds.
     pub output_scale: f64,
-    /// Then this is added; default 0. Likewise.
+    /// Number that is added to the scaled voxels; default 0. Likewise.
     pub output_offset: f64,
     /// Slices that are worked on at once, rounded up to a multiple of the slices that a kernel takes together; 0, the
     /// default, chooses by the memory limits and the memory that is free.

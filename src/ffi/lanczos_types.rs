@@ -88,11 +88,12 @@ pub struct purlin_lanczos_options {
     pub struct_size: usize,
     /// How many eigenpairs k, 1 to n less the known vectors; default 6.
     pub count: i64,
-    /// PURLIN_LANCZOS_LARGEST, the default, SMALLEST, LARGEST_MAGNITUDE, BOTH_ENDS or NEAREST.
+    /// Eigenvalues that are wanted: PURLIN_LANCZOS_LARGEST, the default, SMALLEST, LARGEST_MAGNITUDE, BOTH_ENDS or
+    /// NEAREST.
     pub which: i32,
     /// Operator made of the matrix: PURLIN_LANCZOS_MATRIX, the default, to PURLIN_LANCZOS_AUGMENTED. None is formed.
     pub kind: i32,
-    /// Added to the diagonal of that; default 0.
+    /// Number that is added to the operator's diagonal; default 0.
     pub shift: f64,
     /// Where eigenvalues are looked for, with NEAREST; refused without. Default 0.
     pub sigma: f64,
@@ -108,16 +109,17 @@ pub struct purlin_lanczos_options {
     pub restarts: i64,
     /// Seed of the start vector, which depends on it alone: default 0.
     pub seed: u64,
-    /// PURLIN_LANCZOS_VERIFY_AUTO, the default, ON or OFF: whether copies of multiple eigenvalues are looked for.
+    /// Whether copies of multiple eigenvalues are looked for: PURLIN_LANCZOS_VERIFY_AUTO, the default, ON or OFF.
     pub verify: i32,
-    /// PURLIN_LANCZOS_METHOD_RESTART, the default, or PLAIN.
+    /// Recurrence that finds the eigenpairs: PURLIN_LANCZOS_METHOD_RESTART, the default, or PLAIN.
     pub method: i32,
     /// Vectors that the operator is applied to at once, 1 to 16: a block of b holds b copies of a multiple eigenvalue;
     /// default 1.
     pub block: i64,
-    /// PURLIN_LANCZOS_ORTHOGONALIZATION_FULL, the default, or PARTIAL.
+    /// How far vectors of the space are kept orthogonal: PURLIN_LANCZOS_ORTHOGONALIZATION_FULL, the default, or
+    /// PARTIAL.
     pub orthogonalization: i32,
-    /// PURLIN_LANCZOS_FILTER_OFF, the default, or CHEBYSHEV.
+    /// Polynomial of the operator that is iterated with: PURLIN_LANCZOS_FILTER_OFF, the default, or CHEBYSHEV.
     pub filter: i32,
     /// Degree of the filter; 0, the default, for one that the spectrum asks for. Refused without a filter.
     pub degree: i64,
@@ -126,9 +128,9 @@ pub struct purlin_lanczos_options {
     pub progress: purlin_progress_fn,
     /// Passed to `progress` as its last argument, not dereferenced; default NULL.
     pub progress_user: *mut c_void,
-    /// PURLIN_ORDERING_NONE, the default, DEGREE or CUTHILL_MCKEE: with an ordering a copy of the matrix with its rows
-    /// and columns in that order is iterated with, in which products gather from fewer places; start, known and found
-    /// vectors are in the matrix's own. Of sparse matrices, with MATRIX to MODULARITY, in purlin_lanczos_solve and
+    /// Order of rows and columns in which a copy of the matrix is iterated with, so that products gather from fewer
+    /// places, while start, known and found vectors are in the matrix's own: PURLIN_ORDERING_NONE, the default, DEGREE
+    /// or CUTHILL_MCKEE. Of sparse matrices, with MATRIX to MODULARITY, in purlin_lanczos_solve and
     /// purlin_lanczos_tridiagonalize. The copy stays with the matrix for later calls.
     pub ordering: i32,
     /// 1: products with two random vectors u and v are to show that the operator is symmetric, |u.(A v) - v.(A u)| <=

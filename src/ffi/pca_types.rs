@@ -14,7 +14,7 @@ pub const PURLIN_PCA_SAMPLES_COLUMNS: i32 = 1;
 pub struct purlin_pca_options {
     /// Size of the caller's struct; set by purlin_pca_options_init.
     pub struct_size: usize,
-    /// PURLIN_PCA_SAMPLES_ROWS, the default, or PURLIN_PCA_SAMPLES_COLUMNS.
+    /// Axis of the samples: PURLIN_PCA_SAMPLES_ROWS, the default, or PURLIN_PCA_SAMPLES_COLUMNS.
     pub samples: i32,
     /// 1 (default): the mean of each feature is subtracted, without forming the difference.
     pub center: i32,

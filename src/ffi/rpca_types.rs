@@ -40,7 +40,7 @@ pub struct purlin_rpca_options {
     pub fixed_rank: i64,
     /// Power iterations of each partial decomposition; default 1.
     pub power_iterations: i64,
-    /// Columns of its sketch beyond the predicted rank; default 10.
+    /// Columns of the sketch of a partial decomposition beyond the predicted rank; default 10.
     pub oversampling: i64,
     /// Rows that are read at once; 0, the default, chooses by the memory limits.
     pub block_rows: i64,
@@ -48,8 +48,9 @@ pub struct purlin_rpca_options {
     pub seed: u64,
     /// 1 (default): a sketch begins with the right singular vectors of the iteration before.
     pub warm_start: i32,
-    /// PURLIN_RPCA_FRAMES_COLUMNS, the default, or PURLIN_RPCA_FRAMES_ROWS: decides which axis is cut into blocks where
-    /// both are equal. Otherwise the shorter one counts as frames, and ROWS is refused. The result is the same to rounding.
+    /// Axis of the frames where both are equally long: PURLIN_RPCA_FRAMES_COLUMNS, the default, or
+    /// PURLIN_RPCA_FRAMES_ROWS. The other one is cut into blocks. Where they are not, the shorter one counts as frames, and
+    /// ROWS is refused. The result is the same to rounding.
     pub frames: i32,
     /// Type that is computed with: PURLIN_F32, PURLIN_F64, PURLIN_CF32, PURLIN_CF64, or PURLIN_DTYPE_AUTO, the default.
     pub dtype: i32,

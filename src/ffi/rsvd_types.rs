@@ -107,8 +107,8 @@ pub struct purlin_rsvd_options {
     /// Columns of the sketch beyond k, held to min(m, n) in all; default 10; -1: max(10, k / 10). Another number is
     /// refused for DIRECT and with a tolerance, which have no use for it. Not used by purlin_rsvd_range.
     pub oversampling: i64,
-    /// q; default 2; -1: 7 for k less than a tenth of min(m, n), else 4. For DIRECT and ONE_PASS, which do not iterate, more
-    /// than 0 is refused but for the default.
+    /// Power iterations q; default 2; -1: 7 for k less than a tenth of min(m, n), else 4. For DIRECT and ONE_PASS,
+    /// which do not iterate, more than 0 is refused but for the default.
     pub power_iterations: i64,
     /// With a tolerance, the largest rank; 0, the default, for min(m, n). Refused without one.
     pub max_rank: i64,
@@ -117,11 +117,11 @@ pub struct purlin_rsvd_options {
     /// Rows (columns, where the work is on A^H) that are read at once; 0, the default, chooses by the memory limits. Refused
     /// for sparse matrices and operators.
     pub block_rows: i64,
-    /// Of these, how many stay on the device between passes; -1, the default, for as many as fit.
+    /// Rows that stay on the device between passes; -1, the default, for as many as fit.
     pub resident_rows: i64,
     /// MERGE: columns that are kept of each merge, at least l; 0, the default, for 2 l. Refused for other methods.
     pub merge_width: i64,
-    /// Vectors that an error is estimated with, also by purlin_rsvd_error; 0 for 10; default 10.
+    /// Vectors that an error is estimated with; 0 for 10; default 10. So for purlin_rsvd_error.
     pub probes: i64,
     /// Seed of the sketch and everything else that is drawn; default 0.
     pub seed: u64,
@@ -135,23 +135,28 @@ pub struct purlin_rsvd_options {
     /// PURLIN_DTYPE_AUTO, the default. Entries of other types are converted, complex ones to complex ones alone; those of
     /// sparse matrices and operators are not.
     pub dtype: i32,
-    /// One of PURLIN_RSVD_METHOD_*; default AUTO. With a tolerance, where the rank grows block by block (Yu, Gu, Li, SIMAX
-    /// 39, 2018), AUTO or RANGE; so for purlin_rsvd_range.
+    /// How the space of the leading vectors is found, one of PURLIN_RSVD_METHOD_*; default AUTO. With a tolerance,
+    /// where the rank grows block by block (Yu, Gu, Li, SIMAX 39, 2018), AUTO or RANGE; so for purlin_rsvd_range.
     pub method: i32,
-    /// One of PURLIN_RSVD_ORTH_*; default AUTO.
+    /// How bases are made orthonormal, one of PURLIN_RSVD_ORTH_*; default AUTO.
     pub orthonormalization: i32,
-    /// One of PURLIN_SKETCH_GAUSSIAN to SPARSE_SIGN; default GAUSSIAN. Others are refused for DIRECT, which has none.
+    /// Random entries of the sketch, one of PURLIN_SKETCH_GAUSSIAN to SPARSE_SIGN; default GAUSSIAN. Others are refused
+    /// for DIRECT, which has none.
     pub sketch: i32,
-    /// One of PURLIN_RSVD_CENTER_*; default NONE, which purlin_pca_fit needs: it has an option of its own.
+    /// Means that are subtracted, one of PURLIN_RSVD_CENTER_*; default NONE, which purlin_pca_fit needs: it has an
+    /// option of its own.
     pub center: i32,
     /// 1: each column is divided by its standard deviation (of m - 1); one whose deviation is at most 8 2^-52 times its mean
     /// counts as constant and is divided by 1. CENTER_COLUMNS is needed; default 0.
     pub scale: i32,
-    /// One of PURLIN_RSVD_SIGN_*; default V_MAX, which purlin_rsvd_range and purlin_pca_fit need.
+    /// Signs, or phases, of the singular vectors, one of PURLIN_RSVD_SIGN_*; default V_MAX, which purlin_rsvd_range and
+    /// purlin_pca_fit need.
     pub sign: i32,
-    /// PURLIN_RSVD_V, the default, or PURLIN_RSVD_VH: the form of `v` of purlin_rsvd_compute and the functions that take it.
+    /// Form of the right factor: PURLIN_RSVD_V, the default, or PURLIN_RSVD_VH. It is that of `v` of
+    /// purlin_rsvd_compute and the functions that take it.
     pub right: i32,
-    /// One of PURLIN_RSVD_ERROR_*; default IDENTITY. purlin_rsvd_range takes IDENTITY and NONE.
+    /// How the error of the report is found, one of PURLIN_RSVD_ERROR_*; default IDENTITY. purlin_rsvd_range takes
+    /// IDENTITY and NONE.
     pub error: i32,
     /// 1: MERGE without its second pass, with less accurate values and no factor along the axis that is cut;
     /// default 0.
@@ -172,7 +177,8 @@ pub struct purlin_rsvd_options {
     pub progress: purlin_progress_fn,
     /// Passed to `progress` as its last argument, not dereferenced; default NULL.
     pub progress_user: *mut c_void,
-    /// One of PURLIN_RSVD_PRECISION_*; default FULL. Iterations in FAST gain nothing along directions below about 1e-3 s_1.
+    /// Precision of products inside power iterations, one of PURLIN_RSVD_PRECISION_*; default FULL. Iterations in FAST
+    /// gain nothing along directions below about 1e-3 s_1.
     pub iteration_precision: i32,
     /// Must be 0: kept for later fields.
     pub reserved: i32,

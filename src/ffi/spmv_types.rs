@@ -35,25 +35,27 @@ pub const PURLIN_SPMV_ADJOINT: i32 = 2;
 pub struct purlin_spmv_options {
     /// Size of the caller's struct; set by purlin_spmv_options_init.
     pub struct_size: usize,
-    /// PURLIN_SPMV_METHOD_*; AUTO by default. All give the same products but for rounding.
+    /// How rows are distributed over threads, one of PURLIN_SPMV_METHOD_*; default AUTO. All give the same products but
+    /// for rounding.
     pub method: i32,
-    /// PURLIN_SPMV_PLAIN, the default, TRANSPOSE or ADJOINT. The latter two keep a copy of the transpose, so that they
+    /// Whether products are with the matrix, its transpose or its adjoint: PURLIN_SPMV_PLAIN, the default, TRANSPOSE or
+    /// ADJOINT. The latter two keep a copy of the transpose, so that they
     /// are as fast and as reproducible as the first.
     pub op: i32,
     /// 1: the caller's word that A = A^T (with ADJOINT A = A^H), so that no copy is needed; default 0.
     pub symmetric: i32,
     /// Must be 0: kept for later fields.
     pub reserved: i32,
-    /// PURLIN_ORDERING_NONE, the default, DEGREE or CUTHILL_MCKEE: with an ordering the plan keeps a copy of a square A
-    /// with its rows and columns in that order, in which products gather from fewer places, and x and y go into it and
-    /// back in each product.
+    /// Order of rows and columns in which the plan keeps a copy of a square A, so that products gather from fewer
+    /// places, while x and y go into it and back in each product: PURLIN_ORDERING_NONE, the default, DEGREE or
+    /// CUTHILL_MCKEE.
     pub ordering: i32,
-    /// Operator made of the matrix, as for purlin_lanczos_solve, and never formed: PURLIN_LANCZOS_MATRIX, the default,
-    /// to PURLIN_LANCZOS_RANDOM_WALK_LAPLACIAN. The matrix need not be symmetric; row sums are those of A, real parts
-    /// if it is complex, also where `op` is TRANSPOSE or ADJOINT. GRAM, OUTER_GRAM and AUGMENTED keep a copy of the
-    /// adjoint and take neither `op` nor `ordering`.
+    /// Operator made of the matrix, which is never formed: PURLIN_LANCZOS_MATRIX, the default, to
+    /// PURLIN_LANCZOS_RANDOM_WALK_LAPLACIAN, as for purlin_lanczos_solve. The matrix need not be symmetric; row sums
+    /// are those of A, real parts if it is complex, also where `op` is TRANSPOSE or ADJOINT. GRAM, OUTER_GRAM and
+    /// AUGMENTED keep a copy of the adjoint and take neither `op` nor `ordering`.
     pub kind: i32,
-    /// Added to the diagonal of that; default 0.
+    /// Number that is added to the operator's diagonal; default 0.
     pub shift: f64,
     /// Degree d of a filter, at most 20000; 0, the default, for none: with one products are with T_d((2 Op - (lower +
     /// upper) I) / (upper - lower)) in the place of the operator Op that the options above make, d products each. T_d
@@ -62,7 +64,7 @@ pub struct purlin_spmv_options {
     pub degree: i64,
     /// Where the filter's interval begins, finite; 0 without a filter.
     pub lower: f64,
-    /// Where it ends, finite and above `lower`; 0 without a filter.
+    /// Where the filter's interval ends, finite and above `lower`; 0 without a filter.
     pub upper: f64,
 }
 

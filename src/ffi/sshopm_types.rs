@@ -120,19 +120,19 @@ pub const PURLIN_PAIR_NONE: i32 = -1;
 pub struct purlin_sshopm_options {
     /// Size of the caller's struct; set by purlin_sshopm_options_init.
     pub struct_size: usize,
-    /// PURLIN_SSHOPM_MAXIMA (default), MINIMA or BOTH.
+    /// Pairs that are looked for: PURLIN_SSHOPM_MAXIMA (default), MINIMA or BOTH.
     pub goal: i32,
-    /// PURLIN_SSHOPM_HYBRID (default) or POWER.
+    /// Newton or power steps: PURLIN_SSHOPM_HYBRID (default) or POWER.
     pub method: i32,
-    /// PURLIN_SSHOPM_SHIFT_ADAPTIVE (default), FIXED or GUARANTEED; of power steps.
+    /// Shift of power steps: PURLIN_SSHOPM_SHIFT_ADAPTIVE (default), FIXED or GUARANTEED.
     pub shift_kind: i32,
-    /// PURLIN_SSHOPM_TEST_RESIDUAL (default), LAMBDA or STEP.
+    /// Test that ends an iteration: PURLIN_SSHOPM_TEST_RESIDUAL (default), LAMBDA or STEP.
     pub test: i32,
-    /// One of PURLIN_STARTS_*; default AUTO.
+    /// Where iterations start, one of PURLIN_STARTS_*; default AUTO.
     pub start_kind: i32,
-    /// PURLIN_SSHOPM_SIGN_CANONICAL (default) or RAW.
+    /// Which of (lambda, x) and its mirror image a pair is listed as: PURLIN_SSHOPM_SIGN_CANONICAL (default) or RAW.
     pub sign: i32,
-    /// PURLIN_SSHOPM_COMPAT_NONE (default) or TENSOR_TOOLBOX.
+    /// Conventions of tests, tolerances and shift: PURLIN_SSHOPM_COMPAT_NONE (default) or TENSOR_TOOLBOX.
     pub compatibility: i32,
     /// 1 (default): iterate on A less a multiple of the identity where that saves steps, which changes no eigenvector.
     /// 0: always on A itself, as also by default for odd order, which has no identity, for HYBRID without power steps

@@ -142,19 +142,19 @@ pub struct purlin_tt_scaled {
 pub struct purlin_tt_contraction_options {
     /// Size of the caller's struct; set by purlin_tt_contraction_options_init.
     pub struct_size: usize,
-    /// One of PURLIN_TT_METHOD_*; default AUTO.
+    /// How boundary pairs are gone through, one of PURLIN_TT_METHOD_*; default AUTO.
     pub method: i32,
-    /// One of PURLIN_TT_SCALING_*; default AUTO.
+    /// Where intermediate results are scaled by powers of two, one of PURLIN_TT_SCALING_*; default AUTO.
     pub scaling: i32,
-    /// One of PURLIN_TT_CONJ_*; default BRA.
+    /// Train that is conjugated, one of PURLIN_TT_CONJ_*; default BRA.
     pub conjugate: i32,
-    /// One of PURLIN_TT_MATH_*; default DEFAULT.
+    /// Arithmetic of products on a GPU, one of PURLIN_TT_MATH_*; default DEFAULT.
     pub math: i32,
-    /// One of PURLIN_TT_NORM_*: how a norm is found; default AUTO.
+    /// How a norm is found, one of PURLIN_TT_NORM_*; default AUTO.
     pub norm_method: i32,
     /// 1: of results that are real for a Hermitian operator the real part alone is computed; default 0.
     pub assume_hermitian: i32,
-    /// One of PURLIN_TT_KERNEL_*; default AUTO.
+    /// Whether sites are contracted by matrix products or all by one kernel, one of PURLIN_TT_KERNEL_*; default AUTO.
     pub kernel: i32,
     /// Must be 0: kept for later fields.
     pub reserved: i32,

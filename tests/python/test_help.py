@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
+import importlib.util
 import inspect
 import math
 import pydoc
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ import pytest
 import scipy.sparse as sp
 
 import purlin
-from purlin import _help, _keywords, _options, blocks, graph, lanczos, pca, rsvd, sshopm, tt
+from purlin import _arguments, _help, _keywords, _meanings, _options, blocks, graph, lanczos, pca, rsvd, sshopm, tt
 
 MODULES = [name for name in purlin.__all__ if inspect.ismodule(getattr(purlin, name))]
 
@@ -205,7 +207,7 @@ def listed(name: str) -> dict[str, list[str]]:
     """The options in the help of a function, with their words."""
     thing = next(thing for key, thing, _ in DOCUMENTED if key == name)
     text = (inspect.getdoc(thing) or "").partition(_help.HEADER)[2]
-    entries = re.findall(r"^    (\w+)(?: = (\S+))?  \(((?:.|\n {8})*)\)$", text, flags=re.M)
+    entries = re.findall(r"^    (\w+)(?: = (\S+))?  \(((?:.|\n {8})*?)\)$", text, flags=re.M)
     found = {option: re.findall(r"'(\w+)'", kind) for option, _, kind in entries}
     return {option: [word for word in found[option] if repr(word) != default] for option, default, _ in entries}
 
@@ -232,3 +234,100 @@ def test_options_that_help_lists_are_taken(name: str, option: str, tmp_path: Pat
 def test_each_class_of_options_has_a_struct() -> None:
     classes = {kind for kind in vars(_options).values() if isinstance(kind, type) and kind.__name__.endswith("Options")}
     assert classes == set(_keywords.STRUCTS)
+
+
+@pytest.mark.parametrize(("name", "thing", "options"), DOCUMENTED, ids=[name for name, _, _ in DOCUMENTED])
+def test_help_says_what_each_option_means(name: str, thing: Any, options: type) -> None:
+    text = (inspect.getdoc(thing) or "").partition(_help.HEADER)[2]
+    meanings = _meanings.MEANINGS[_keywords.STRUCTS[options]]
+    for option in options.__annotations__:
+        if _help.REFUSED.get(name, {}).get(option) == ():
+            continue
+        found = re.search(rf"^    {option}(?: = \S+)?  \((?:.|\n {{8}})*?\)$\n((?: {{8}}.*(?:\n|\Z))+)", text, flags=re.M)
+        assert found, option
+        meaning = " ".join(found[1].split())
+        assert meaning == meanings[option.rstrip("_")] and len(meaning) > 8, option
+
+
+def test_meanings_are_of_python() -> None:
+    for struct, meanings in _meanings.MEANINGS.items():
+        for option, text in meanings.items():
+            assert not re.search(r"purlin_|PURLIN_|NULL|default \S+\.$", text), (struct, option, text)
+            assert text.endswith(".") and text.count("`") % 2 == 0, (struct, option, text)
+
+
+def public_functions() -> Iterator[tuple[str, Any, Any]]:
+    """By public names: functions and methods, and classes with their constructors."""
+    modules = [purlin, *(importlib.import_module(f"purlin.{module}") for module in MODULES)]
+    if importlib.util.find_spec("sklearn"):
+        modules.append(importlib.import_module("purlin.sklearn"))
+    for module in modules:
+        for name in module.__all__:
+            thing = getattr(module, name)
+            if inspect.isfunction(thing):
+                yield f"{module.__name__}.{name}", thing, thing
+            elif isinstance(thing, type) and thing.__module__.startswith("purlin") and not hasattr(thing, "__total__"):
+                if inspect.isfunction(thing.__init__) and not hasattr(thing, "__dataclass_fields__"):
+                    yield f"{module.__name__}.{name}", thing, thing.__init__
+                for key in dir(thing):
+                    member = inspect.getattr_static(thing, key)
+                    member = getattr(member, "__func__", member)
+                    if not key.startswith("_") and inspect.isfunction(member) and member.__module__.startswith("purlin"):
+                        yield f"{module.__name__}.{name}.{key}", member, member
+
+
+FUNCTIONS = list(public_functions())
+
+
+def unnamed(thing: Any, function: Any) -> list[str]:
+    """The arguments with defaults that the documentation does not name."""
+    text = f"{inspect.getdoc(thing)} {function.__doc__}"
+    named = [one for one in inspect.signature(function).parameters.values() if one.default is not one.empty]
+    return [one.name for one in named if not re.search(rf"\b{one.name}\b", text)]
+
+
+def test_documentation_names_every_argument_with_a_default() -> None:
+    assert len(FUNCTIONS) > 250
+    missing = {name: found for name, thing, function in FUNCTIONS if (found := unnamed(thing, function))}
+    assert missing == {}
+
+
+def test_an_argument_that_is_not_named_is_found() -> None:
+    def function(a: int, size: int = 3, *, kind: str = "x") -> None:
+        """Of a `size`."""
+
+    assert unnamed(function, function) == ["kind"]
+
+
+def test_help_of_the_package_explains_the_arguments_of_most_functions() -> None:
+    for name in _help.EVERYWHERE:
+        assert re.search(rf"^    {name} +\S", purlin.__doc__ or "", flags=re.M)
+    assert "`context` and `stream` are as `help(purlin)` says." in (inspect.getdoc(sshopm.product) or "")
+
+
+def test_each_shared_meaning_is_used() -> None:
+    texts = {" ".join((inspect.getdoc(thing) or "").split()) for _, thing, _ in FUNCTIONS}
+    unused = [key for key, text in _arguments.ARGUMENTS.items() if not any(" ".join(text.split()) in one for one in texts)]
+    assert unused == []
+
+
+# Files of the repository, but for the one that generated modules name.
+ELSEWHERE_ALONE = r"\b(docs|tests|src|include)/(?!header: do not edit)|\.md\b"
+
+
+def docstrings(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
+            yield ast.get_docstring(node) or ""
+        elif isinstance(node, ast.Dict):
+            # Texts of the command's options.
+            yield from (v.value for v in node.values if isinstance(v, ast.Constant) and isinstance(v.value, str))
+
+
+def test_no_documentation_refers_to_a_file_that_a_wheel_does_not_have() -> None:
+    found: Mapping[str, list[str]] = {
+        file.name: [text for text in docstrings(ast.parse(file.read_text())) if re.search(ELSEWHERE_ALONE, text)]
+        for file in Path(purlin.__file__).parent.rglob("*.py")
+    }
+    assert len(found) > 50
+    assert {name: texts for name, texts in found.items() if texts} == {}

@@ -12,6 +12,15 @@ NVIDIA GPUs.
     labels = purlin.graph.cluster(W, 3).labels              # clusters of a graph
 
 Constants of the header are attributes without their PURLIN_ prefix.
+
+Arguments that most functions and classes have:
+
+    context   where to compute: a `Context`, on the CPU or a GPU. By default that of a `Matrix`, `Tensor` or `Source` among
+              the arguments, else `default_context()`, which is on a GPU where there is one.
+    stream    a `Stream` on whose queue a GPU works. By default the context's own, or CUDA's legacy stream for arrays of
+              other libraries.
+    progress  a function of the step, the number of steps and a measure, whose true result cancels the call; or True for a
+              bar on stderr.
 """
 
 from ._startup import watch as _watch
@@ -55,7 +64,9 @@ from ._matrix import Matrix
 from ._tensor import Tensor
 
 # The keyword options of functions, for `help`.
-_describe(blocks, dwi, fdk, graph, lanczos, pca, rpca, rsvd, sparse, spmv, sshopm, symmetric, tt)
+_describe(
+    blocks, dwi, fdk, graph, lanczos, pca, rpca, rsvd, sparse, spmv, sshopm, symmetric, tt, own=(Context, Stream, Tensor, Matrix)
+)
 
 del Final  # type: ignore[name-defined]  # noqa: F821  (the constants' module imports it)
 

@@ -242,9 +242,12 @@ def _destroy_context(handle: int) -> None:
 
 
 class Context(Handle):
-    """A backend, its threads, its memory limits (bytes, 0 = none) and its log. `log_level` is that of `log`; without a
-    function nothing is logged. `device` is the ordinal of the GPU: other than 0 it is refused on the CPU, and with "auto" asks
-    for a GPU."""
+    """A backend, its threads, its memory limits and its log.
+
+    `device` is the ordinal of the GPU: other than 0 it is refused on the CPU, and with "auto" asks for a GPU. `threads` are
+    those of the CPU, 0 for one a core, and `cpu_isa` the instructions that its kernels use. `host_memory_limit` and
+    `device_memory_limit` are in bytes, 0 for none. `log` is called with a level and one line of text, from `log_level` on;
+    without a function nothing is logged."""
 
     _title = "purlin.Context"
 
@@ -306,7 +309,8 @@ class Context(Handle):
     def finish(
         self, status: int, progress: ProgressCall | Interruption | None = None, wording: Wording | None = None
     ) -> None:
-        """Ends a call on this context: raises the exception of a callback, else the error of `status`."""
+        """Ends a call on this context: raises the exception of a callback, else the error of `status`, whose message `wording`
+        changes. `progress` is the state of the call."""
         finish(status, progress, self._log, wording=wording)
 
     def _run(self, call: Any, *arguments: Any, wording: Wording | None = None) -> None:
@@ -333,7 +337,7 @@ class Context(Handle):
         )
 
     def set_log(self, function: LogFunction | None, level: Level = "info") -> None:
-        """Sends the log to `function`; None ends it."""
+        """Sends the log to `function`, from `level` on; None ends it."""
         number = choice("level", level, _LEVELS)
         if function is None:
             check(lib.purlin_context_set_log(self.handle, c.LOG_OFF, LOG(), None))
@@ -382,7 +386,7 @@ class Stream(Handle):
     _title = "purlin.Stream"
 
     def __init__(self, context: Context | None = None, *, cuda_stream: int | None = None) -> None:
-        """A new stream, or one around the caller's `CUstream`, which stays the caller's."""
+        """A new stream, or one around the caller's `CUstream`, the number `cuda_stream`, which stays the caller's."""
         self.context = context or default_context()
         self.cuda_stream = cuda_stream
         made = ctypes.c_void_p()

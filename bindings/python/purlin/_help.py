@@ -1,22 +1,29 @@
-"""Keyword options in the texts that `help` shows: signatures have no more than `**options`."""
+"""Texts that `help` shows beside the docstrings: keyword options with their meanings, of which signatures have no more than
+`**options`, and arguments that many functions share."""
 
 from __future__ import annotations
 
 import inspect
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cache
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from . import _structs
+from ._arguments import ARGUMENTS
 from ._context import _word, initialized
 from ._keywords import OTHERS, STRUCTS
+from ._meanings import MEANINGS
 from ._options import WORDS
 
-HEADER = "Options, with the library's defaults (docs/interface.md has their meanings):"
+HEADER = "Options, with the library's defaults:"
+FURTHER = "Further arguments:"
+# Arguments that the documentation of the package explains.
+EVERYWHERE = ("context", "stream", "progress")
 _OPTIONS = re.compile(r"Unpack\[(\w+)\]")
 
 # By functions: the options that every call refuses unless they have their default, and the words that it refuses of an
@@ -72,46 +79,105 @@ def _default(value: Any, hint: str, words: dict[str, int] | None) -> str | None:
     return None if isinstance(value, float) and np.isnan(value) else f"{value:.12g}"
 
 
-def _lines(options: type, refused: dict[str, tuple[str, ...]]) -> Iterator[str]:
+@cache
+def _defaults(options: type) -> Any:
+    """The C struct of a class of options with its defaults."""
     struct = STRUCTS[options]
-    raw = initialized(getattr(_structs, "".join(word.capitalize() for word in struct.split("_"))), struct)
-    for name, annotation in options.__annotations__.items():
+    return initialized(getattr(_structs, "".join(word.capitalize() for word in struct.split("_"))), struct)
+
+
+# Many functions have the same options.
+@cache
+def _entry(options: type, name: str, left_out: tuple[str, ...]) -> str:
+    """An option with its default, type or words, and meaning."""
+    struct, annotation = STRUCTS[options], options.__annotations__[name]
+    hint = getattr(annotation, "__forward_arg__", None) or str(annotation)
+    words = WORDS[struct].get(name)
+    default = "None" if name in OTHERS else _default(getattr(_defaults(options), name.rstrip("_")), hint, words)
+    kind = hint if words is None else ", ".join(repr(word) for word in words if word not in left_out)
+    text = f"{name}{'' if default is None else f' = {default}'}  ({kind})"
+    first = textwrap.fill(text, 100, initial_indent=" " * 4, subsequent_indent=" " * 8)
+    return f"{first}\n{_indented(MEANINGS[struct][name.rstrip('_')])}"
+
+
+def _lines(options: type, refused: dict[str, tuple[str, ...]]) -> Iterator[str]:
+    for name in options.__annotations__:
         left_out = refused.get(name)
-        if left_out == _WHOLE:
-            continue
-        hint = getattr(annotation, "__forward_arg__", None) or str(annotation)
-        words = WORDS[struct].get(name)
-        default = "None" if name in OTHERS else _default(getattr(raw, name.rstrip("_")), hint, words)
-        kind = hint if words is None else ", ".join(repr(word) for word in words if word not in (left_out or ()))
-        text = f"{name}{'' if default is None else f' = {default}'}  ({kind})"
-        yield textwrap.fill(text, 100, initial_indent=" " * 4, subsequent_indent=" " * 8)
+        if left_out != _WHOLE:
+            yield _entry(options, name, left_out or ())
 
 
-def _extend(thing: Any, function: Any) -> None:
+@cache
+def _indented(text: str) -> str:
+    return textwrap.fill(text, 100, initial_indent=" " * 8, subsequent_indent=" " * 8)
+
+
+def _named(function: Any) -> list[str]:
+    """The arguments of a function that have defaults."""
+    code = function.__code__
+    by_position = code.co_varnames[: code.co_argcount][code.co_argcount - len(function.__defaults__ or ()) :]
+    return [*by_position, *(function.__kwdefaults__ or ())]
+
+
+def _explain(thing: Any, function: Any, place: str) -> None:
+    """Appends the arguments with defaults that the documentation of `thing` does not name, as far as a table has them."""
+    if not inspect.isfunction(function) or not thing.__doc__ or FURTHER in thing.__doc__:
+        return
+    lines: list[str] = []
+    own = f"{thing.__doc__} {function.__doc__}"
+    missing = [name for name in _named(function) if not re.search(rf"\b{name}\b", own)]
+    for name in missing:
+        keys = [f"{place}.{name}", f"{place.rpartition('.')[0]}.{name}", f"{place.partition('.')[0]}.{name}", name]
+        text = next((ARGUMENTS[key] for key in keys if key in ARGUMENTS), None)
+        if text is not None:
+            lines += [f"    {name}", _indented(text)]
+    shared = [f"`{name}`" for name in EVERYWHERE if name in missing]
+    if shared:
+        several = f"{', '.join(shared[:-1])} and {shared[-1]} are" if len(shared) > 1 else f"{shared[0]} is"
+        lines += ["", f"{several} as `help(purlin)` says."] if lines else [f"{several} as `help(purlin)` says."]
+    if lines:
+        head = f"{FURTHER}\n\n" if lines[0].startswith(" ") else ""
+        thing.__doc__ = f"{inspect.cleandoc(thing.__doc__)}\n\n{head}" + "\n".join(lines) + "\n"
+
+
+def _extend(thing: Any, function: Any, place: str) -> None:
     """Appends the options that `function` takes to the documentation of `thing`; those that it refuses are left out."""
     if not inspect.isfunction(function) or not thing.__doc__ or HEADER in thing.__doc__:
         return
     for annotation in function.__annotations__.values():
         found = _OPTIONS.fullmatch(annotation) if isinstance(annotation, str) else None
         if found is not None:
-            refused = REFUSED.get(f"{thing.__module__.removeprefix('purlin.')}.{thing.__qualname__}", {})
+            refused = REFUSED.get(place, {})
             lines = "\n".join(_lines(function.__globals__[found[1]], refused))
             thing.__doc__ = f"{inspect.cleandoc(thing.__doc__)}\n\n{HEADER}\n\n{lines}\n"
 
 
-def describe(*modules: ModuleType) -> None:
-    """Completes the documentation of the public functions, classes and methods of modules."""
+def describe(*modules: ModuleType, own: Sequence[type] = ()) -> None:
+    """Completes the documentation of the public functions, classes and methods of modules, and of classes of the package's
+    own."""
+    for thing in own:
+        _describe(thing, thing.__name__)
     for module in modules:
-        for name, thing in list(vars(module).items()):
-            if name.startswith("_") or not getattr(thing, "__module__", "").startswith("purlin"):
-                continue
-            if not isinstance(thing, type):
-                _extend(thing, thing)
-                continue
-            _extend(thing, thing.__init__)  # type: ignore[misc]
-            for member in vars(thing).values():
-                if inspect.isfunction(member) and member.__name__ != "__init__":
-                    _extend(member, member)
+        for name in module.__all__:
+            thing = getattr(module, name)
+            if getattr(thing, "__module__", "").startswith("purlin"):
+                _describe(thing, f"{module.__name__.partition('.')[2]}.{name}")
+
+
+def _describe(thing: Any, place: str) -> None:
+    """Completes the documentation of a function, or of a class and its members. `place` is its name in the package."""
+    function = vars(thing).get("__init__", object.__init__) if isinstance(thing, type) else thing
+    _explain(thing, function, place)
+    _extend(thing, function, place)
+    if not isinstance(thing, type):
+        return
+    for base in thing.__mro__:
+        members = vars(base).items() if base.__module__.startswith("purlin") else ()
+        for name, member in members:
+            function = getattr(member, "__func__", member)
+            if inspect.isfunction(function) and not name.startswith("_"):
+                _explain(function, function, f"{place}.{name}")
+                _extend(function, function, f"{place}.{name}")
 
 
 __all__ = ["HEADER", "REFUSED", "describe"]

@@ -235,7 +235,7 @@ class Lanczos(Solver[Info]):
         *arguments: Any,
         names: tuple[str, str] = ("a", "k"),
     ) -> Found:
-        """As `call`, for one that reports: `found` of its report; raises `Unfinished` with that where not all have
+        """As `call`, with the same `names`, for one that reports: `found` of its report; raises `Unfinished` with that where not all have
         converged."""
         raw = self._fresh()
         try:

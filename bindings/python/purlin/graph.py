@@ -153,7 +153,8 @@ def embed(
     stream: Stream | None = None,
     **options: Unpack[Options],
 ) -> Embedding:
-    """Eigenvectors of the k smallest eigenvalues of I - D^-1/2 W D^-1/2 as coordinates of the vertices. Options as for
+    """Eigenvectors of the k smallest eigenvalues of I - D^-1/2 W D^-1/2 as coordinates of the vertices. With the
+    `scaling` "unit_rows" rows have norm 1, with "degrees" they are divided by the roots of the degrees. Options as for
     `lanczos.solve`; or `solver` is a `Lanczos` that has them, and k. Raises `lanczos.Unfinished`, whose `solution` has those found, if not all have
     converged."""
     count = _count("k", k, solver)
@@ -187,8 +188,8 @@ def cluster(
     **options: Unpack[Options],
 ) -> Clusters:
     """Spectral clusters: an embedding, and labels from it by k-means (the best of `start_count`, 10) or column-pivoted
-    QR, which has no starts. Options or `solver`, and the error without convergence, as for `embed`; labels are -1 where
-    fewer than `clusters` pairs were found."""
+    QR, which has no starts, as `assignment` says. Options or `solver`, and the error without convergence, as for `embed`;
+    labels are -1 where fewer than `clusters` pairs were found."""
     way = choice("assignment", assignment, _ASSIGNMENTS)
     if start_count is not None and way == c.GRAPH_LABELS_PIVOTED_QR:
         raise ValueError("start_count: is set, pivoted QR has none")
@@ -226,7 +227,7 @@ def _labels(points: npt.ArrayLike, context: Context | None, function: Any, *argu
 def k_means(
     points: npt.ArrayLike, clusters: int, *, start_count: int = 10, seed: int = 0, context: Context | None = None
 ) -> Clusters:
-    """k-means of the rows, from the starts of k-means++."""
+    """k-means of the rows, the best of `start_count` runs from the starts of k-means++."""
     return _labels(points, context, lib.purlin_graph_k_means, clusters, start_count, seed)
 
 
@@ -271,7 +272,7 @@ def bisect(
     *,
     context: Context | None = None,
 ) -> Bisection:
-    """Two sides of a graph, by a vector cut at 0, at its median, or where the normalized cut is least."""
+    """Two sides of a graph, by a vector cut at 0, at its median, or where the normalized cut is least, as `method` says."""
     graph = _real(w, context)
     chosen = choice("method", method, _CUTS)
     sides, weight, ratio = np.zeros(graph.shape[0], np.int64), c_double(), c_double()

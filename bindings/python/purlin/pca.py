@@ -273,7 +273,7 @@ class PCA:
         return self._model is None and hasattr(self, "components_")
 
     def _stretch(self) -> Array:
-        """Divisors of the scores; 0 along directions without variance, by the rule of docs/rsvd.md."""
+        """Divisors of the scores; 0 along directions without variance, by the rule of the library."""
         if not self._flags[2]:
             return np.ones(self.n_components_)
         # Along a component the means of the features that have weight in it may hide more than `_rounding`.

@@ -171,6 +171,7 @@ class Contraction(Handle):
         return self._number(_is_complex(bra, ket), lib.purlin_tt_inner, *self._queue(stream), bra.handle, ket.handle)
 
     def inner_scaled(self, x: object, y: object, *, stream: Stream | None = None) -> Scaled:
+        """`inner` with an exponent."""
         bra, ket = self._pair(x, y)
         return self._scaled(lib.purlin_tt_inner_scaled, *self._queue(stream), bra.handle, ket.handle)
 
@@ -233,6 +234,7 @@ class Contraction(Handle):
         return self._real(lib.purlin_tt_norm, *self._queue(stream), train.handle)
 
     def norm_scaled(self, x: object, *, stream: Stream | None = None) -> Scaled:
+        """`norm` with an exponent."""
         train = Train.of(x, self.context, "x")
         return self._scaled(lib.purlin_tt_norm_scaled, *self._queue(stream), train.handle)
 
@@ -242,6 +244,7 @@ class Contraction(Handle):
         return self._real(lib.purlin_tt_distance, *self._queue(stream), a.handle, b.handle)
 
     def distance_scaled(self, x: object, y: object, *, stream: Stream | None = None) -> Scaled:
+        """`distance` with an exponent."""
         a, b = self._pair(x, y)
         return self._scaled(lib.purlin_tt_distance_scaled, *self._queue(stream), a.handle, b.handle)
 
@@ -307,6 +310,7 @@ class Contraction(Handle):
         return self._number(numbers, lib.purlin_tt_sandwich, *self._queue(stream), *given)
 
     def sandwich_scaled(self, y: object, h: object, x: object, *, stream: Stream | None = None) -> Scaled:
+        """`sandwich` with an exponent."""
         bra, ket = self._pair(y, x, "yx")
         operator = TrainMatrix.of(h, self.context, "h")
         given = (bra.handle, operator.handle, ket.handle)
@@ -556,6 +560,7 @@ __all__ = [
     "Contraction",
     "Environments",
     "Info",
+    "Options",
     "Scaled",
     "ScaledArray",
     "Train",

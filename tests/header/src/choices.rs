@@ -1,7 +1,7 @@
 //! The meaning of the 32-bit fields of options and reports, from their documentation: choices with their words, flags,
 //! element types and numbers.
 //!
-//! `One of PURLIN_RSVD_METHOD_*` is a choice among the constants of that beginning; so is `PURLIN_RPCA_FRAMES_COLUMNS, the
+//! `.. one of PURLIN_RSVD_METHOD_*` is a choice among the constants of that beginning; so is `PURLIN_RPCA_FRAMES_COLUMNS, the
 //! default, or ...`, whose constants have the same beginning. `1: ...` and `1 if ...` are flags. `GROUPS` lists
 //! the constants whose beginnings they share with others.
 

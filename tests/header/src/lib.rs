@@ -17,6 +17,7 @@ pub mod interface;
 pub mod keywords;
 pub mod layout;
 pub mod matlab;
+pub mod meanings;
 mod parser;
 pub mod python;
 pub mod python_options;
@@ -63,6 +64,7 @@ pub fn generated_of(root: &Path) -> Vec<Generated> {
     files.extend(integers::files(root));
     files.extend(python::files(&interface));
     files.extend(python_options::files(&interface, root));
+    files.extend(meanings::files(&interface));
     files.extend(matlab::files(&interface, root));
     files.extend(layout::files(&interface));
     files.extend(words::files(&interface));

@@ -67,6 +67,7 @@ fn an_option_takes_two_edits() {
             "bindings/fortran/generated/purlin_types.inc",
             "bindings/matlab/+purlin/+internal/option_names.m",
             "bindings/matlab/src/generated/options.h",
+            "bindings/python/purlin/_meanings.py",
             "bindings/python/purlin/_options.py",
             "bindings/python/purlin/_structs.py",
             "docs/interface.md",
@@ -111,7 +112,7 @@ fn a_choice_has_its_words_in_all_languages() {
     append(
         &types,
         "purlin_rsvd_options",
-        "/// One of PURLIN_RSVD_FASHION_*; default OLD.\npub fashion: i32,\n/// 1: at once; default 0.\npub at_once: i32,",
+        "/// Which way, one of PURLIN_RSVD_FASHION_*; default OLD.\npub fashion: i32,\n/// 1: at once; default 0.\npub at_once: i32,",
     );
     append(
         &root.join("src/rsvd/options.rs"),

@@ -23,7 +23,7 @@ purlin fdk scan.mha --geometry geometry.xml --window hann --out volume.mha"""
 
 _TEXT = """Reconstructs a volume by Feldkamp, Davis and Kress's method. Lengths in mm, angles in degrees. The source
 stands at SID (cos b, sin b, 0) at angle b, and z is the axis of rotation; RTK's axes (z, x, y) are x, y, z here.
-docs/fdk.md has the conventions. Neither the scan nor the volume need fit in memory."""
+Neither the scan nor the volume need fit in memory."""
 
 _TEXTS = {
     "window": "window of the ramp filter",

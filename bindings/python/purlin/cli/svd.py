@@ -25,7 +25,7 @@ _TEXT = """Computes the largest singular values by randomized SVD, and with --ou
 COMMON = {
     "oversampling": "columns of the sketch beyond the rank; -1 = max(10, rank / 10)",
     "power_iterations": "power iterations, which sharpen the sketch; -1 = 4 or 7, by the rank",
-    "method": "algorithm, by its name in docs/rsvd.md",
+    "method": "algorithm",
     "sketch": "kind of the random matrix",
     "block_rows": "rows read at a time; 0 = as memory allows",
     "seed": "of the random numbers",

@@ -149,7 +149,7 @@ class TruncatedSVD(Projection):
     tol : float, default=0.0
         Relative accuracy of the singular values, 0 for that of the arithmetic; "arpack" alone.
     method : str, default="auto"
-        Method of `purlin.rsvd` (docs/rsvd.md); "randomized" alone.
+        Method of `purlin.rsvd.compute`, whose `help` lists them; "randomized" alone.
     options : dict or None, default=None
         Further options of `purlin.rsvd.compute`, or with "arpack" of `purlin.lanczos.singular`.
     context : purlin.Context, "cpu", "cuda" or None, default=None
@@ -193,7 +193,7 @@ class TruncatedSVD(Projection):
         return self
 
     def fit_transform(self, X: object, y: object = None) -> Array:
-        """`fit`, and the scores of `X`."""
+        """`fit`, and the scores of `X`. `y` has no effect."""
         data = self._training(X, ensure_min_features=2, ensure_min_samples=2)
         expect_choice("algorithm", self.algorithm, "randomized", "arpack")
         lanczos = self.algorithm == "arpack"
@@ -255,7 +255,7 @@ class PCA(Projection):
     random_state : int, RandomState or None, default=None
         Seed of the random numbers. None is 0.
     method : str, default="auto"
-        Method of `purlin.rsvd` (docs/rsvd.md); "randomized" alone.
+        Method of `purlin.rsvd.compute`, whose `help` lists them; "randomized" alone.
     options : dict or None, default=None
         Further options of `purlin.rsvd.compute`, or with "arpack" of `purlin.lanczos.singular`.
     context : purlin.Context, "cpu", "cuda" or None, default=None
@@ -306,7 +306,7 @@ class PCA(Projection):
         return self
 
     def fit_transform(self, X: object, y: object = None) -> Array:
-        """`fit`, and the scores of `X`."""
+        """`fit`, and the scores of `X`. `y` has no effect."""
         return self._cut(self._fit(X, True))
 
     def _fit(self, X: object, scores: bool) -> Any:
@@ -390,7 +390,7 @@ class PCA(Projection):
         return np.asarray(0.5 * (constant - np.sum(centred * (centred @ precision), axis=1)))
 
     def score(self, X: object, y: object = None) -> float:
-        """Mean of `score_samples`."""
+        """Mean of `score_samples`. `y` has no effect."""
         return float(np.mean(self.score_samples(X)))
 
 

@@ -120,7 +120,7 @@ class RobustPCA(Projection):
         return self
 
     def fit_transform(self, X: object, y: object = None) -> Array:
-        """`fit`, and the scores of `X`."""
+        """`fit`, and the scores of `X`. `y` has no effect."""
         return self.fit(X).transform(X)
 
     def __sklearn_tags__(self) -> Any:

@@ -184,7 +184,7 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Spect
         return self
 
     def fit_transform(self, X: object, y: object = None) -> Array:
-        """`fit`, and the coordinates."""
+        """`fit`, and the coordinates. `y` has no effect."""
         return self.fit(X).embedding_
 
     @property
@@ -324,7 +324,7 @@ class SpectralClustering(ClusterMixin, Spectral):
         return self
 
     def fit_predict(self, X: object, y: object = None) -> Array:
-        """`fit`, and the labels."""
+        """`fit`, and the labels. `y` has no effect."""
         return self.fit(X).labels_
 
     def _affinity(self, X: Any) -> Any:
