@@ -15,13 +15,20 @@ import typing
 from pathlib import Path
 from typing import Any
 
-from texts import Entry, interface, meanings, prose
+from texts import Entry, expect_options, interface, meanings, prose, sections
 
 import purlin
-from purlin._help import HEADER
+from purlin._help import FURTHER, HEADER
 
 MODULES = "fdk sshopm symmetric dwi rsvd pca rpca lanczos graph sparse spmv tt blocks sklearn".split()
 STRUCTS = {"graph": "lanczos", "tt": "tt_contraction", "pca": "rsvd"}
+# Families whose options are those of a module of another name.
+FAMILY_MODULES = {"tt_contraction": "tt", "tt_round": "tt"}
+# Options that are no arguments in Python: the data of functions, which are objects.
+LEFT_OUT = {
+    *((family, "progress_user") for family in ("sshopm", "dwi", "fdk", "rsvd", "rpca", "tt_contraction", "lanczos")),
+    ("context", "log_user"),
+}
 OWN = {"RoundOptions": "tt_round", "PcaOptions": "pca", "FitOptions": "dwi", "CsaOptions": "dwi", "PeaksOptions": "dwi"}
 
 
@@ -116,7 +123,11 @@ def signature(name: str, thing: Any) -> list[str]:
 
 def documentation(thing: Any) -> str:
     # The options of a call have tables of their own here.
-    return prose((inspect.getdoc(thing) or "").partition(HEADER)[0].rstrip())
+    own, further, arguments = (inspect.getdoc(thing) or "").partition(HEADER)[0].rstrip().partition(FURTHER)
+    if not further:
+        return prose(own)
+    rows = re.sub(r"^    (\w+)\n((?: {8}.*(?:\n|$))+)", lambda m: f"- `{m[1]}`: {' '.join(m[2].split())}\n", arguments, flags=re.M)
+    return f"{prose(own)}\n\n{further}\n{rows}".rstrip()
 
 
 def members(thing: type, name: str, title: str) -> list[str]:
@@ -190,8 +201,11 @@ def main() -> None:
             text += entry(module, name, thing)
     if shown < 100:
         sys.exit(f"error: purlin: {shown} public names found")
+    page = "\n".join(text)
+    heads = {family: f"## purlin.{FAMILY_MODULES.get(family, family)}" for entry in OPTIONS for family in entry.families}
+    expect_options("python", sections(page, {**heads, "context": "## purlin"}), OPTIONS, LEFT_OUT)
     (pages / "reference").mkdir(exist_ok=True)
-    (pages / "reference/python.md").write_text(re.sub(r"\n{3,}", "\n\n", "\n".join(text)) + "\n")
+    (pages / "reference/python.md").write_text(re.sub(r"\n{3,}", "\n\n", page) + "\n")
 
 
 if __name__ == "__main__":

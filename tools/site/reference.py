@@ -12,11 +12,17 @@ import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
-from texts import ROOT, escaped, interface, option_tables
+from texts import FAMILIES, ROOT, escaped, expect_options, interface, option_tables, sections
 
 FORTRAN = ROOT / "bindings/fortran"
 MATLAB = ROOT / "bindings/matlab/+purlin"
 DOCUMENTATION = "!>"
+
+
+def expect_tables(page: str, text: list[str]) -> None:
+    """Fails for a page whose tables lack an option of the header."""
+    heads = {family: f"### Options: {title}" for family, title in FAMILIES.items()}
+    expect_options(page, sections("\n".join(text), heads), interface()[0], set())
 
 
 def c_pages(pages: Path) -> None:
@@ -49,6 +55,7 @@ def c_pages(pages: Path) -> None:
             text += ["", f"## {group}", "", "| function | |", "| --- | --- |", *sorted(set(rows))]
     text += ["", "## Others", "", "| function | |", "| --- | --- |", *sorted(single)]
     text += ["", "## Options", "", "NULL in place of a struct means these defaults.", "", option_tables(interface()[0])]
+    expect_tables("c", text)
     write(pages, "c", text)
 
     classes: list[str] = []
@@ -184,6 +191,7 @@ def fortran_page(pages: Path) -> None:
     if shown < 100:
         raise SystemExit(f"error: bindings/fortran: {shown} public procedures found")
     text += ["", "## Options", "", "`call purlin_init(options)` gives a struct these defaults. `NULL` is a null pointer.", "", options]
+    expect_tables("fortran", text)
     write(pages, "fortran", text)
 
 
@@ -232,6 +240,7 @@ def matlab_page(pages: Path) -> None:
     if absent:
         raise SystemExit(f"error: bindings/matlab/+purlin/Contents.m: lacks {', '.join(sorted(absent))}")
     text += ["", "## Options", "", "The values that options have in C; words are the constants in lower case.", "", option_tables(interface()[0])]
+    expect_tables("matlab", text)
     write(pages, "matlab", text)
 
 

@@ -101,3 +101,24 @@ def option_tables(entries: list[Entry]) -> str:
         parts.append(f"### Options: {title}\n\n`purlin_{family}_options`\n\n| name | type | default | meaning |\n| --- | --- | --- | --- |")
         parts[-1] += "".join(f"\n| `{e.name}` | {e.type} | {e.default} | {e.meaning} |" for e in rows)
     return "\n\n".join(parts)
+
+
+def sections(text: str, heads: dict[str, str]) -> dict[str, str]:
+    """By families, the part of a page from the family's heading to the next one of its level."""
+    found = {}
+    for family, head in heads.items():
+        level = head.partition(" ")[0]
+        _, _, rest = f"\n{text}\n{level} ".partition(f"\n{head}\n")
+        found[family] = re.split(rf"\n{level} ", rest)[0]
+    return found
+
+
+def expect_options(page: str, parts: dict[str, str], entries: list[Entry], left_out: set[tuple[str, str]]) -> None:
+    """Fails for an option of the header that the part of its family has neither in a table nor as an argument with a type.
+    `left_out` are those that a language does not have."""
+    wanted = {(family, entry.name) for entry in entries for family in entry.families}
+    missing = {(family, name) for family, name in wanted if not re.search(rf"\| `{name}_?` \||\b{name}: ", parts.get(family, ""))}
+    if absent := missing - left_out:
+        raise SystemExit(f"error: reference/{page}.md: lacks the options {', '.join(sorted(map('.'.join, absent)))}")
+    if needless := left_out - missing:
+        raise SystemExit(f"error: reference/{page}.md: has {', '.join(sorted(map('.'.join, needless)))}, listed as left out")

@@ -62,4 +62,4 @@ class Plan(Products):
         self.matrix = matrix
 
 
-__all__ = ["Method", "Info", "Kind", "Plan"]
+__all__ = ["Info", "Kind", "Method", "Options", "Plan"]
