@@ -1,4 +1,4 @@
-/* Launch constants and parameter structs of the dense kernels, under the rules of purlin_launch.h.
+/* Launch constants and parameter structs of the dense kernels, under the rules of docs/contributing.md.
  *
  * Matrices are column-major: element (i, j) of a matrix with leading dimension ld is element i + j * ld. Kernel names end
  * in the type of the elements, f32, f64, cf32 or cf64. If they end in two types, the input has the first and the output the

@@ -1,6 +1,7 @@
-// Fits apparent-diffusion tensors to diffusion signals; see purlin_fit_params in purlin_launch.h.
-#include "purlin_launch.h"
+// Fits apparent-diffusion tensors to diffusion signals; see purlin_fit_params in dwi_launch.h.
+#include "dwi_launch.h"
 #include "reduce.cuh"
+#include "sshopm_launch.h"
 #include "sshopm_real.cuh"
 
 namespace purlin {

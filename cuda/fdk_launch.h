@@ -1,4 +1,4 @@
-/* Launch constants and parameter structs of the FDK kernels, under the rules of purlin_launch.h.
+/* Launch constants and parameter structs of the FDK kernels, under the rules of docs/contributing.md.
  *
  * Words
  *   scan      all views of a plan; tables by view hold one entry for each of them.

@@ -1,4 +1,4 @@
-/* Launch constants and parameter structs of the kernels of Lanczos spaces, under the rules of purlin_launch.h.
+/* Launch constants and parameter structs of the kernels of Lanczos spaces, under the rules of docs/contributing.md.
  *
  * Words
  *   space     columns of n numbers, column j at element j * n.

@@ -3,7 +3,7 @@
 //
 // A block stages the elements of 32 items in shared memory. Then each warp computes one row of all 32 items at a time: its
 // lanes share the matrix element, and the items are adjacent.
-#include "purlin_launch.h"
+#include "linear_launch.h"
 
 namespace purlin {
 

@@ -1,4 +1,4 @@
-/* Launch constants and parameter structs of the robust PCA kernels, under the rules of purlin_launch.h.
+/* Launch constants and parameter structs of the robust PCA kernels, under the rules of docs/contributing.md.
  *
  * A panel is a range of the long axis with all of the short one, packed: element e of X, Y and L has index e % fast on the
  * contiguous axis and e / fast on the other. Panels have less than 2^31 elements. Kernel names end in the type, f32, f64,

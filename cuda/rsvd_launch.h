@@ -1,4 +1,4 @@
-/* Launch constants and parameter structs of the kernels of the randomized SVD, under the rules of purlin_launch.h.
+/* Launch constants and parameter structs of the kernels of the randomized SVD, under the rules of docs/contributing.md.
  *
  * Words
  *   block     rows of the data on the device. Its contiguous axis is `inner`, the other `outer`: element (i, o) is at

@@ -1,4 +1,4 @@
-/* Launch constants and parameter structs of the sparse products, under the rules of purlin_launch.h.
+/* Launch constants and parameter structs of the sparse products, under the rules of docs/contributing.md.
  *
  * A has compressed rows: row r holds entries row_ptr[r] to row_ptr[r + 1], counted from 0. Columns are int32. Kernel names
  * end in the element type, f32, f64, cf32 or cf64, and then in `_pattern` if every entry is 1 and no values are read. Offsets

@@ -1,4 +1,4 @@
-// Fused SS-HOPM kernels for ternary forms (n = 3) of order 3, 4, 6 and 8; see purlin_launch.h for the parameters.
+// Fused SS-HOPM kernels for ternary forms (n = 3) of order 3, 4, 6 and 8; see sshopm_launch.h for the parameters.
 //
 //   purlin_sshopm_hybrid_n3m4_f32   Newton steps uphill, the hybrid; with method = POWER, power steps with the adaptive shift
 //   purlin_sshopm_power_n3m4_f32    power steps with a fixed or the guaranteed shift

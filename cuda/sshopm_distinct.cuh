@@ -2,7 +2,7 @@
 #ifndef PURLIN_SSHOPM_DISTINCT_CUH
 #define PURLIN_SSHOPM_DISTINCT_CUH
 
-#include "purlin_launch.h"
+#include "sshopm_launch.h"
 #include "reduce.cuh"
 #include "sshopm_real.cuh"
 #include "sshopm_step.cuh"

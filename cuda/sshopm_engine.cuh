@@ -6,7 +6,7 @@
 #ifndef PURLIN_SSHOPM_ENGINE_CUH
 #define PURLIN_SSHOPM_ENGINE_CUH
 
-#include "purlin_launch.h"
+#include "sshopm_launch.h"
 #include "reduce.cuh"
 #include "sshopm_load.cuh"
 #include "sshopm_reduce.cuh"

@@ -1,5 +1,5 @@
 // SS-HOPM kernels for any order and dimension up to 16, selection of pairs from start outputs, products,
-// classification and random starts; see purlin_launch.h for the parameters.
+// classification and random starts; see sshopm_launch.h for the parameters.
 #include "rng.cuh"
 #include "sshopm_general.cuh"
 #include "sshopm_product.cuh"

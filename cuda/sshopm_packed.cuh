@@ -7,7 +7,7 @@
 #ifndef PURLIN_SSHOPM_PACKED_CUH
 #define PURLIN_SSHOPM_PACKED_CUH
 
-#include "purlin_launch.h"
+#include "sshopm_launch.h"
 #include "sshopm_real.cuh"
 
 namespace purlin {

@@ -2,7 +2,7 @@
 #ifndef PURLIN_SSHOPM_REDUCE_CUH
 #define PURLIN_SSHOPM_REDUCE_CUH
 
-#include "purlin_launch.h"
+#include "sshopm_launch.h"
 #include "reduce.cuh"
 #include "sshopm_distinct.cuh"
 #include "sshopm_forms.cuh"

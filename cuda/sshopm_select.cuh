@@ -3,7 +3,7 @@
 #ifndef PURLIN_SSHOPM_SELECT_CUH
 #define PURLIN_SSHOPM_SELECT_CUH
 
-#include "purlin_launch.h"
+#include "sshopm_launch.h"
 #include "reduce.cuh"
 #include "sshopm_packed.cuh"
 #include "sshopm_reduce.cuh"

@@ -5,7 +5,7 @@
 #ifndef PURLIN_SSHOPM_STEP_CUH
 #define PURLIN_SSHOPM_STEP_CUH
 
-#include "purlin_launch.h"
+#include "sshopm_launch.h"
 #include "sshopm_forms.cuh"
 #include "sshopm_real.cuh"
 

@@ -1,9 +1,9 @@
-// Packed symmetric tensors: conversions, norms, to and from dense tensors; see purlin_launch.h for the parameters.
+// Packed symmetric tensors: conversions, norms, to and from dense tensors; see symmetric_launch.h for the parameters.
 //
 // All arithmetic is in double and in the CPU's order, except the sums of the norms, whose tree depends on the
 // number of entries alone. Atomics are on integers only, so results do not depend on the schedule.
 #include "block_reduce.cuh"
-#include "purlin_launch.h"
+#include "symmetric_launch.h"
 #include "sshopm_real.cuh"
 
 namespace purlin {

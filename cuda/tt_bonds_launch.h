@@ -1,5 +1,5 @@
 /* Parameter structs of the kernels that measure the numbers at the bonds of tensor trains, under the rules of
- * purlin_launch.h.
+ * docs/contributing.md.
  *
  * Value b of a bond is a column of the core before it and a row of the core behind it. purlin_tt_bonds finds the largest
  * |re| or |im| of every row and every column as keys (see tt_launch.h). purlin_tt_spread tests each bond by these keys, and

@@ -1,4 +1,4 @@
-/* Parameter structs of the kernels for products of f32 matrices by 8-bit integers, under the rules of purlin_launch.h.
+/* Parameter structs of the kernels for products of f32 matrices by 8-bit integers, under the rules of docs/contributing.md.
  *
  * A factor is processed line by line: a line is a row of op(A) or a column of op(B), over which the inner products run,
  * padded with zeros to whole pieces of TT_DIGITS_INNER numbers. Each piece is transformed by the same orthogonal matrix

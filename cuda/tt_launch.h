@@ -1,4 +1,4 @@
-/* Launch constants and parameter structs of the tensor-train kernels, under the rules of purlin_launch.h.
+/* Launch constants and parameter structs of the tensor-train kernels, under the rules of docs/contributing.md.
  *
  * A product <x|y> is contracted site by site. The bra x has bonds r, the ket y bonds s. The environment is F[b, a], b the
  * bond of y and fastest: from the left F'[b', a'] = sum over i, b, a of F[b, a] X[a, i, a'] op(Y[b, i, b']), from the right

@@ -1,4 +1,4 @@
-/* Parameter structs of the kernels for operators between tensor trains, under the rules of purlin_launch.h.
+/* Parameter structs of the kernels for operators between tensor trains, under the rules of docs/contributing.md.
  *
  * An environment L[a, q, p, b] holds bra bond a (fastest), operator slot q, boundary pair p and ket bond b. The slots before
  * `split` are the operator's, the others the identity's. Kernel names end in the type: f32, f64, cf32, cf64; all go over lists

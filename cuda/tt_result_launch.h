@@ -1,5 +1,5 @@
 /* Parameter structs of the kernels for contractions that are enqueued without waiting for the host: tables are launch
- * parameters, and the result stays in device memory. Under the rules of purlin_launch.h.
+ * parameters, and the result stays in device memory. Under the rules of docs/contributing.md.
  */
 #ifndef PURLIN_TT_RESULT_LAUNCH_H
 #define PURLIN_TT_RESULT_LAUNCH_H

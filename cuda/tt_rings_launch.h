@@ -1,5 +1,5 @@
 /* Parameter structs of the kernels that search a ring for numbers that hide others that count, under the rules of
- * purlin_launch.h.
+ * docs/contributing.md.
  *
  * The size of a pair of values of a core's two bonds is the logarithm to base 2 of the root of the squares over the mode. The
  * largest sums of sizes along a path from one value of the first bond to each value of every bond, and back to it, show which

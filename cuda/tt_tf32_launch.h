@@ -1,4 +1,4 @@
-/* Parameter struct of the kernel that splits f32 matrices for products in TF32, under the rules of purlin_launch.h. */
+/* Parameter struct of the kernel that splits f32 matrices for products in TF32, under the rules of docs/contributing.md. */
 #ifndef PURLIN_TT_TF32_LAUNCH_H
 #define PURLIN_TT_TF32_LAUNCH_H
 

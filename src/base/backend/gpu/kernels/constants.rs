@@ -1,3 +1,3 @@
-//! The constants that `cuda/purlin_launch.h` shares between kernels and host.
+//! The constants that `cuda/*_launch.h` share between kernels and host.
 
 include!(concat!(env!("OUT_DIR"), "/launch_constants.rs"));

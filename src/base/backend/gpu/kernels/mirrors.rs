@@ -148,6 +148,40 @@ const _: () = assert!(size_of::<DenseStartParams>() == size(c::DENSE_START_PARAM
 // SAFETY: generated with the members of the C struct, which has no padding.
 unsafe impl Parameters for DenseStartParams {}
 
+/// `purlin_fit_params` of `cuda/dwi_launch.h`.
+#[derive(Clone, Copy, Default)]
+#[repr(C)]
+pub(super) struct FitParams {
+    pub(super) signals: u64,
+    pub(super) measurement_stride: i64,
+    pub(super) voxel_stride: i64,
+    pub(super) mask: u64,
+    pub(super) baseline: u64,
+    pub(super) weighted: u64,
+    pub(super) solution: u64,
+    pub(super) design: u64,
+    pub(super) weights: u64,
+    pub(super) weight_measurement_stride: i64,
+    pub(super) weight_voxel_stride: i64,
+    pub(super) tensors: u64,
+    pub(super) entry_stride: i64,
+    pub(super) tensor_stride: i64,
+    pub(super) s0: u64,
+    pub(super) status: u64,
+    pub(super) clamp: f64,
+    pub(super) count: i64,
+    pub(super) baseline_count: i32,
+    pub(super) weighted_count: i32,
+    pub(super) entries: i32,
+    pub(super) signal_type: i32,
+    pub(super) skip: i32,
+    pub(super) reserved: i32,
+}
+
+const _: () = assert!(size_of::<FitParams>() == size(c::FIT_PARAMS_BYTES));
+// SAFETY: generated with the members of the C struct, which has no padding.
+unsafe impl Parameters for FitParams {}
+
 /// `purlin_fdk_convert_params` of `cuda/fdk_launch.h`.
 #[derive(Clone, Copy, Default)]
 #[repr(C)]
@@ -399,176 +433,7 @@ const _: () = assert!(size_of::<LanczosOrientParams>() == size(c::LANCZOS_ORIENT
 // SAFETY: generated with the members of the C struct, which has no padding.
 unsafe impl Parameters for LanczosOrientParams {}
 
-/// `purlin_sshopm_params` of `cuda/purlin_launch.h`.
-#[derive(Clone, Copy, Default)]
-#[repr(C)]
-pub(super) struct SshopmParams {
-    pub(super) tensors: u64,
-    pub(super) entry_stride: i64,
-    pub(super) tensor_stride: i64,
-    pub(super) index: u64,
-    pub(super) mask: u64,
-    pub(super) transform: u64,
-    pub(super) starts: u64,
-    pub(super) start_stride: i64,
-    pub(super) count: i64,
-    pub(super) shift: f64,
-    pub(super) tolerance: f64,
-    pub(super) tau: f64,
-    pub(super) merge_chord2: f64,
-    pub(super) merge_value: f64,
-    pub(super) degeneracy: f64,
-    pub(super) level: f64,
-    pub(super) isotropy: f64,
-    pub(super) absolute_threshold: f64,
-    pub(super) relative_threshold: f64,
-    pub(super) separation_chord2: f64,
-    pub(super) pair_count: u64,
-    pub(super) values: u64,
-    pub(super) vectors: u64,
-    pub(super) residuals: u64,
-    pub(super) classes: u64,
-    pub(super) hessian: u64,
-    pub(super) basins: u64,
-    pub(super) status: u64,
-    pub(super) peaks: u64,
-    pub(super) start_values: u64,
-    pub(super) start_vectors: u64,
-    pub(super) start_residuals: u64,
-    pub(super) start_iterations: u64,
-    pub(super) start_shifts: u64,
-    pub(super) start_status: u64,
-    pub(super) start_violations: u64,
-    pub(super) trace: u64,
-    pub(super) counters: u64,
-    pub(super) indices: u64,
-    pub(super) multinomials: u64,
-    pub(super) identity: u64,
-    pub(super) entries: i64,
-    pub(super) trace_length: i64,
-    pub(super) order: i32,
-    pub(super) dimension: i32,
-    pub(super) start_count: i32,
-    pub(super) goal: i32,
-    pub(super) method: i32,
-    pub(super) shift_kind: i32,
-    pub(super) test: i32,
-    pub(super) max_iterations: i32,
-    pub(super) warmup: i32,
-    pub(super) sign: i32,
-    pub(super) flags: i32,
-    pub(super) keep_classes: i32,
-    pub(super) pairs: i32,
-    pub(super) thresholds: i32,
-    pub(super) window: i32,
-    pub(super) reserved: i32,
-    pub(super) found: u64,
-}
-
-const _: () = assert!(size_of::<SshopmParams>() == size(c::SSHOPM_PARAMS_BYTES));
-// SAFETY: generated with the members of the C struct, which has no padding.
-unsafe impl Parameters for SshopmParams {}
-
-/// `purlin_select_params` of `cuda/purlin_launch.h`.
-#[derive(Clone, Copy, Default)]
-#[repr(C)]
-pub(super) struct SelectParams {
-    pub(super) solve: SshopmParams,
-    pub(super) scratch: u64,
-    pub(super) morse: u64,
-    pub(super) found_limit: i64,
-}
-
-const _: () = assert!(size_of::<SelectParams>() == size(c::SELECT_PARAMS_BYTES));
-// SAFETY: generated with the members of the C struct, which has no padding.
-unsafe impl Parameters for SelectParams {}
-
-/// `purlin_product_params` of `cuda/purlin_launch.h`.
-#[derive(Clone, Copy, Default)]
-#[repr(C)]
-pub(super) struct ProductParams {
-    pub(super) tensors: u64,
-    pub(super) entry_stride: i64,
-    pub(super) tensor_stride: i64,
-    pub(super) vectors: u64,
-    pub(super) component_stride: i64,
-    pub(super) vector_stride: i64,
-    pub(super) batch_stride: i64,
-    pub(super) products: u64,
-    pub(super) values: u64,
-    pub(super) residuals: u64,
-    pub(super) hessian: u64,
-    pub(super) classes: u64,
-    pub(super) indices: u64,
-    pub(super) multinomials: u64,
-    pub(super) degeneracy: f64,
-    pub(super) entries: i64,
-    pub(super) vector_count: i64,
-    pub(super) count: i64,
-    pub(super) order: i32,
-    pub(super) dimension: i32,
-    pub(super) power: i32,
-    pub(super) reserved: i32,
-}
-
-const _: () = assert!(size_of::<ProductParams>() == size(c::PRODUCT_PARAMS_BYTES));
-// SAFETY: generated with the members of the C struct, which has no padding.
-unsafe impl Parameters for ProductParams {}
-
-/// `purlin_starts_params` of `cuda/purlin_launch.h`.
-#[derive(Clone, Copy, Default)]
-#[repr(C)]
-pub(super) struct StartsParams {
-    pub(super) starts: u64,
-    pub(super) index: u64,
-    pub(super) seed: u64,
-    pub(super) first_row: i64,
-    pub(super) count: i64,
-    pub(super) first_start: i64,
-    pub(super) start_count: i64,
-    pub(super) dimension: i32,
-    pub(super) cube: i32,
-}
-
-const _: () = assert!(size_of::<StartsParams>() == size(c::STARTS_PARAMS_BYTES));
-// SAFETY: generated with the members of the C struct, which has no padding.
-unsafe impl Parameters for StartsParams {}
-
-/// `purlin_fit_params` of `cuda/purlin_launch.h`.
-#[derive(Clone, Copy, Default)]
-#[repr(C)]
-pub(super) struct FitParams {
-    pub(super) signals: u64,
-    pub(super) measurement_stride: i64,
-    pub(super) voxel_stride: i64,
-    pub(super) mask: u64,
-    pub(super) baseline: u64,
-    pub(super) weighted: u64,
-    pub(super) solution: u64,
-    pub(super) design: u64,
-    pub(super) weights: u64,
-    pub(super) weight_measurement_stride: i64,
-    pub(super) weight_voxel_stride: i64,
-    pub(super) tensors: u64,
-    pub(super) entry_stride: i64,
-    pub(super) tensor_stride: i64,
-    pub(super) s0: u64,
-    pub(super) status: u64,
-    pub(super) clamp: f64,
-    pub(super) count: i64,
-    pub(super) baseline_count: i32,
-    pub(super) weighted_count: i32,
-    pub(super) entries: i32,
-    pub(super) signal_type: i32,
-    pub(super) skip: i32,
-    pub(super) reserved: i32,
-}
-
-const _: () = assert!(size_of::<FitParams>() == size(c::FIT_PARAMS_BYTES));
-// SAFETY: generated with the members of the C struct, which has no padding.
-unsafe impl Parameters for FitParams {}
-
-/// `purlin_linear_params` of `cuda/purlin_launch.h`.
+/// `purlin_linear_params` of `cuda/linear_launch.h`.
 #[derive(Clone, Copy, Default)]
 #[repr(C)]
 pub(super) struct LinearParams {
@@ -587,73 +452,6 @@ pub(super) struct LinearParams {
 const _: () = assert!(size_of::<LinearParams>() == size(c::LINEAR_PARAMS_BYTES));
 // SAFETY: generated with the members of the C struct, which has no padding.
 unsafe impl Parameters for LinearParams {}
-
-/// `purlin_symmetric_convert_params` of `cuda/purlin_launch.h`.
-#[derive(Clone, Copy, Default)]
-#[repr(C)]
-pub(super) struct SymmetricConvertParams {
-    pub(super) source: u64,
-    pub(super) source_entry_stride: i64,
-    pub(super) source_tensor_stride: i64,
-    pub(super) destination: u64,
-    pub(super) destination_entry_stride: i64,
-    pub(super) destination_tensor_stride: i64,
-    pub(super) factors: u64,
-    pub(super) entries: i64,
-    pub(super) count: i64,
-    pub(super) scale: i32,
-    pub(super) reserved: i32,
-}
-
-const _: () = assert!(size_of::<SymmetricConvertParams>() == size(c::SYMMETRIC_CONVERT_PARAMS_BYTES));
-// SAFETY: generated with the members of the C struct, which has no padding.
-unsafe impl Parameters for SymmetricConvertParams {}
-
-/// `purlin_symmetric_norm_params` of `cuda/purlin_launch.h`.
-#[derive(Clone, Copy, Default)]
-#[repr(C)]
-pub(super) struct SymmetricNormParams {
-    pub(super) packed: u64,
-    pub(super) entry_stride: i64,
-    pub(super) tensor_stride: i64,
-    pub(super) multinomials: u64,
-    pub(super) norms: u64,
-    pub(super) norm_stride: i64,
-    pub(super) entries: i64,
-    pub(super) count: i64,
-    pub(super) kind: i32,
-    pub(super) reserved: i32,
-}
-
-const _: () = assert!(size_of::<SymmetricNormParams>() == size(c::SYMMETRIC_NORM_PARAMS_BYTES));
-// SAFETY: generated with the members of the C struct, which has no padding.
-unsafe impl Parameters for SymmetricNormParams {}
-
-/// `purlin_symmetric_full_params` of `cuda/purlin_launch.h`.
-#[derive(Clone, Copy, Default)]
-#[repr(C)]
-pub(super) struct SymmetricFullParams {
-    pub(super) full: u64,
-    pub(super) full_tensor_stride: i64,
-    pub(super) step: i64,
-    pub(super) strides: [i64; 32],
-    pub(super) packed: u64,
-    pub(super) entry_stride: i64,
-    pub(super) tensor_stride: i64,
-    pub(super) table: u64,
-    pub(super) starts: u64,
-    pub(super) asymmetry: u64,
-    pub(super) tolerance: f64,
-    pub(super) places: i64,
-    pub(super) entries: i64,
-    pub(super) count: i64,
-    pub(super) order: i32,
-    pub(super) dimension: i32,
-}
-
-const _: () = assert!(size_of::<SymmetricFullParams>() == size(c::SYMMETRIC_FULL_PARAMS_BYTES));
-// SAFETY: generated with the members of the C struct, which has no padding.
-unsafe impl Parameters for SymmetricFullParams {}
 
 /// `purlin_rpca_pass_params` of `cuda/rpca_launch.h`.
 #[derive(Clone, Copy, Default)]
@@ -1015,6 +813,208 @@ pub(super) struct SpmvPixelsParams {
 const _: () = assert!(size_of::<SpmvPixelsParams>() == size(c::SPMV_PIXELS_PARAMS_BYTES));
 // SAFETY: generated with the members of the C struct, which has no padding.
 unsafe impl Parameters for SpmvPixelsParams {}
+
+/// `purlin_sshopm_params` of `cuda/sshopm_launch.h`.
+#[derive(Clone, Copy, Default)]
+#[repr(C)]
+pub(super) struct SshopmParams {
+    pub(super) tensors: u64,
+    pub(super) entry_stride: i64,
+    pub(super) tensor_stride: i64,
+    pub(super) index: u64,
+    pub(super) mask: u64,
+    pub(super) transform: u64,
+    pub(super) starts: u64,
+    pub(super) start_stride: i64,
+    pub(super) count: i64,
+    pub(super) shift: f64,
+    pub(super) tolerance: f64,
+    pub(super) tau: f64,
+    pub(super) merge_chord2: f64,
+    pub(super) merge_value: f64,
+    pub(super) degeneracy: f64,
+    pub(super) level: f64,
+    pub(super) isotropy: f64,
+    pub(super) absolute_threshold: f64,
+    pub(super) relative_threshold: f64,
+    pub(super) separation_chord2: f64,
+    pub(super) pair_count: u64,
+    pub(super) values: u64,
+    pub(super) vectors: u64,
+    pub(super) residuals: u64,
+    pub(super) classes: u64,
+    pub(super) hessian: u64,
+    pub(super) basins: u64,
+    pub(super) status: u64,
+    pub(super) peaks: u64,
+    pub(super) start_values: u64,
+    pub(super) start_vectors: u64,
+    pub(super) start_residuals: u64,
+    pub(super) start_iterations: u64,
+    pub(super) start_shifts: u64,
+    pub(super) start_status: u64,
+    pub(super) start_violations: u64,
+    pub(super) trace: u64,
+    pub(super) counters: u64,
+    pub(super) indices: u64,
+    pub(super) multinomials: u64,
+    pub(super) identity: u64,
+    pub(super) entries: i64,
+    pub(super) trace_length: i64,
+    pub(super) order: i32,
+    pub(super) dimension: i32,
+    pub(super) start_count: i32,
+    pub(super) goal: i32,
+    pub(super) method: i32,
+    pub(super) shift_kind: i32,
+    pub(super) test: i32,
+    pub(super) max_iterations: i32,
+    pub(super) warmup: i32,
+    pub(super) sign: i32,
+    pub(super) flags: i32,
+    pub(super) keep_classes: i32,
+    pub(super) pairs: i32,
+    pub(super) thresholds: i32,
+    pub(super) window: i32,
+    pub(super) reserved: i32,
+    pub(super) found: u64,
+}
+
+const _: () = assert!(size_of::<SshopmParams>() == size(c::SSHOPM_PARAMS_BYTES));
+// SAFETY: generated with the members of the C struct, which has no padding.
+unsafe impl Parameters for SshopmParams {}
+
+/// `purlin_select_params` of `cuda/sshopm_launch.h`.
+#[derive(Clone, Copy, Default)]
+#[repr(C)]
+pub(super) struct SelectParams {
+    pub(super) solve: SshopmParams,
+    pub(super) scratch: u64,
+    pub(super) morse: u64,
+    pub(super) found_limit: i64,
+}
+
+const _: () = assert!(size_of::<SelectParams>() == size(c::SELECT_PARAMS_BYTES));
+// SAFETY: generated with the members of the C struct, which has no padding.
+unsafe impl Parameters for SelectParams {}
+
+/// `purlin_product_params` of `cuda/sshopm_launch.h`.
+#[derive(Clone, Copy, Default)]
+#[repr(C)]
+pub(super) struct ProductParams {
+    pub(super) tensors: u64,
+    pub(super) entry_stride: i64,
+    pub(super) tensor_stride: i64,
+    pub(super) vectors: u64,
+    pub(super) component_stride: i64,
+    pub(super) vector_stride: i64,
+    pub(super) batch_stride: i64,
+    pub(super) products: u64,
+    pub(super) values: u64,
+    pub(super) residuals: u64,
+    pub(super) hessian: u64,
+    pub(super) classes: u64,
+    pub(super) indices: u64,
+    pub(super) multinomials: u64,
+    pub(super) degeneracy: f64,
+    pub(super) entries: i64,
+    pub(super) vector_count: i64,
+    pub(super) count: i64,
+    pub(super) order: i32,
+    pub(super) dimension: i32,
+    pub(super) power: i32,
+    pub(super) reserved: i32,
+}
+
+const _: () = assert!(size_of::<ProductParams>() == size(c::PRODUCT_PARAMS_BYTES));
+// SAFETY: generated with the members of the C struct, which has no padding.
+unsafe impl Parameters for ProductParams {}
+
+/// `purlin_starts_params` of `cuda/sshopm_launch.h`.
+#[derive(Clone, Copy, Default)]
+#[repr(C)]
+pub(super) struct StartsParams {
+    pub(super) starts: u64,
+    pub(super) index: u64,
+    pub(super) seed: u64,
+    pub(super) first_row: i64,
+    pub(super) count: i64,
+    pub(super) first_start: i64,
+    pub(super) start_count: i64,
+    pub(super) dimension: i32,
+    pub(super) cube: i32,
+}
+
+const _: () = assert!(size_of::<StartsParams>() == size(c::STARTS_PARAMS_BYTES));
+// SAFETY: generated with the members of the C struct, which has no padding.
+unsafe impl Parameters for StartsParams {}
+
+/// `purlin_symmetric_convert_params` of `cuda/symmetric_launch.h`.
+#[derive(Clone, Copy, Default)]
+#[repr(C)]
+pub(super) struct SymmetricConvertParams {
+    pub(super) source: u64,
+    pub(super) source_entry_stride: i64,
+    pub(super) source_tensor_stride: i64,
+    pub(super) destination: u64,
+    pub(super) destination_entry_stride: i64,
+    pub(super) destination_tensor_stride: i64,
+    pub(super) factors: u64,
+    pub(super) entries: i64,
+    pub(super) count: i64,
+    pub(super) scale: i32,
+    pub(super) reserved: i32,
+}
+
+const _: () = assert!(size_of::<SymmetricConvertParams>() == size(c::SYMMETRIC_CONVERT_PARAMS_BYTES));
+// SAFETY: generated with the members of the C struct, which has no padding.
+unsafe impl Parameters for SymmetricConvertParams {}
+
+/// `purlin_symmetric_norm_params` of `cuda/symmetric_launch.h`.
+#[derive(Clone, Copy, Default)]
+#[repr(C)]
+pub(super) struct SymmetricNormParams {
+    pub(super) packed: u64,
+    pub(super) entry_stride: i64,
+    pub(super) tensor_stride: i64,
+    pub(super) multinomials: u64,
+    pub(super) norms: u64,
+    pub(super) norm_stride: i64,
+    pub(super) entries: i64,
+    pub(super) count: i64,
+    pub(super) kind: i32,
+    pub(super) reserved: i32,
+}
+
+const _: () = assert!(size_of::<SymmetricNormParams>() == size(c::SYMMETRIC_NORM_PARAMS_BYTES));
+// SAFETY: generated with the members of the C struct, which has no padding.
+unsafe impl Parameters for SymmetricNormParams {}
+
+/// `purlin_symmetric_full_params` of `cuda/symmetric_launch.h`.
+#[derive(Clone, Copy, Default)]
+#[repr(C)]
+pub(super) struct SymmetricFullParams {
+    pub(super) full: u64,
+    pub(super) full_tensor_stride: i64,
+    pub(super) step: i64,
+    pub(super) strides: [i64; 32],
+    pub(super) packed: u64,
+    pub(super) entry_stride: i64,
+    pub(super) tensor_stride: i64,
+    pub(super) table: u64,
+    pub(super) starts: u64,
+    pub(super) asymmetry: u64,
+    pub(super) tolerance: f64,
+    pub(super) places: i64,
+    pub(super) entries: i64,
+    pub(super) count: i64,
+    pub(super) order: i32,
+    pub(super) dimension: i32,
+}
+
+const _: () = assert!(size_of::<SymmetricFullParams>() == size(c::SYMMETRIC_FULL_PARAMS_BYTES));
+// SAFETY: generated with the members of the C struct, which has no padding.
+unsafe impl Parameters for SymmetricFullParams {}
 
 /// `purlin_tt_bonds_params` of `cuda/tt_bonds_launch.h`.
 #[derive(Clone, Copy, Default)]

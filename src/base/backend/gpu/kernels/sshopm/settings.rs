@@ -1,6 +1,6 @@
 //! Methods, tests and thresholds of a solve.
 
-/// How to solve: the numbers of `cuda/purlin_launch.h`.
+/// How to solve: the numbers of `cuda/sshopm_launch.h`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Settings {
     /// `MAXIMA` or `MINIMA` of A x^m on the unit sphere.
@@ -23,7 +23,7 @@ pub struct Settings {
     pub tau: f64,
     /// `SIGN_*`: which of x and -x is returned.
     pub sign: i32,
-    /// Bit set of the flags of `cuda/purlin_launch.h`.
+    /// Bit set of the flags of `cuda/sshopm_launch.h`.
     pub flags: i32,
     /// Bit set of the classes that are kept.
     pub keep_classes: i32,

@@ -1,17 +1,14 @@
-/* Launch constants and parameter structs shared by the CUDA kernels and the Rust host code.
+/* Launch constants and parameter structs of the kernels for eigenpairs of symmetric tensors. docs/contributing.md has the
+ * rules.
  *
- * build.rs reads the `#define NAME <integer>` lines and writes the same constants for Rust; tests/header writes the structs
- * for Rust, and both sides check their sizes against the *_BYTES constants. Rules: only fixed-width members, pointers are
- * 64-bit device addresses (0 = absent), reals are double, members ordered by falling alignment so that no padding exists.
- *
- * Conventions of all kernels
+ * Conventions of these kernels
  *   real      the kernel's type: float for *_f32, double for *_f64.
  *   packed    output arrays have their first index fastest: values[k + K*t], vectors[c + n*(k + K*t)].
  *   row       the tensor's index in the caller's batch: `index[i]` when an index list is given, else i. Inputs are read
  *             and outputs written at the row; rows that are not listed are not changed.
  */
-#ifndef PURLIN_LAUNCH_H
-#define PURLIN_LAUNCH_H
+#ifndef PURLIN_SSHOPM_LAUNCH_H
+#define PURLIN_SSHOPM_LAUNCH_H
 
 #include <stdint.h>
 
@@ -83,10 +80,6 @@
 #define PURLIN_LAUNCH_GENERAL_THREADS 64     /* general solve kernel */
 #define PURLIN_LAUNCH_SELECT_THREADS 128     /* select kernel: one block a tensor */
 #define PURLIN_LAUNCH_PLAIN_THREADS 128      /* products, classification, start drawing */
-#define PURLIN_LAUNCH_FIT_THREADS 128        /* dwi fit kernels */
-#define PURLIN_LAUNCH_FIT_VOXELS 32          /* voxels in a tile of the unweighted fit */
-#define PURLIN_LAUNCH_FIT_CHUNK 32           /* measurements staged at once */
-#define PURLIN_LAUNCH_FIT_MAX_ENTRIES 45
 #define PURLIN_LAUNCH_FUSED_MAX_STARTS 512   /* fused selection; more starts need start outputs and the select kernel */
 #define PURLIN_LAUNCH_FUSED_MAX_PAIRS 32     /* distinct pairs of a tensor in one fused launch */
 #define PURLIN_LAUNCH_FUSED_SLOT_STARTS 256  /* the host's target of window * starts: window = clamp(256 / V, 1, 8) */
@@ -237,140 +230,11 @@ typedef struct purlin_starts_params {
 } purlin_starts_params;
 #define PURLIN_STARTS_PARAMS_BYTES 64
 
-/* Fits tensors of the apparent diffusion coefficient to the signals of one diffusion volume.
- * purlin_dwi_fit_*: entries = solution * log(S / S0), blocks of PURLIN_LAUNCH_FIT_THREADS, grid-stride over tiles of
- * PURLIN_LAUNCH_FIT_VOXELS voxels. purlin_dwi_fit_weighted_*: per-voxel weighted normal equations, one warp a voxel.
- * A voxel without a usable signal gets zero entries and status SIGNAL (S0 <= 0, or a signal <= 0 with `skip`) or
- * NONFINITE; a clamped one is CLAMPED; masked ones are MASKED with zero entries; others OK.
- * signal_type is a purlin dtype: 0 f32, 1 f64, 4 i32, 6 u8, 7 u16. */
-typedef struct purlin_fit_params {
-  uint64_t signals;       /* measurement j of voxel t at [j * measurement_stride + t * voxel_stride] */
-  int64_t measurement_stride;
-  int64_t voxel_stride;
-  uint64_t mask;          /* uint8 by voxel or 0 */
-  uint64_t baseline;      /* int32 [baseline_count] measurements averaged to S0 */
-  uint64_t weighted;      /* int32 [weighted_count] measurements with diffusion weighting */
-  uint64_t solution;      /* unweighted: real [U x weighted_count] column-major, the minus sign and 1/b included */
-  uint64_t design;        /* weighted: real [U x weighted_count] column-major, column j holds b_j mult(k) g_j^k */
-  uint64_t weights;       /* weighted: real, strides below, or 0 for S^2 */
-  int64_t weight_measurement_stride;
-  int64_t weight_voxel_stride;
-  uint64_t tensors;       /* real, entry r of voxel t at [r * entry_stride + t * tensor_stride] */
-  int64_t entry_stride;
-  int64_t tensor_stride;
-  uint64_t s0;            /* real [T] or 0 */
-  uint64_t status;        /* int32 [T] or 0 */
-  double clamp;           /* signals <= 0 become clamp * S0 */
-  int64_t count;
-  int32_t baseline_count;
-  int32_t weighted_count;
-  int32_t entries;        /* U <= PURLIN_LAUNCH_FIT_MAX_ENTRIES */
-  int32_t signal_type;
-  int32_t skip;           /* 1: reject a voxel with a signal <= 0 instead of clamping */
-  int32_t reserved;
-} purlin_fit_params;
-#define PURLIN_FIT_PARAMS_BYTES 168
-
-/* A matrix applied to every item: output[r, t] = sum over c of matrix[r + rows * c] * input[c, t], any strides. Dynamic
- * shared memory: columns * (PURLIN_LAUNCH_LINEAR_ITEMS + 1) reals. */
-typedef struct purlin_linear_params {
-  uint64_t matrix;        /* real [rows x columns] column-major */
-  uint64_t input;         /* real, element c of item t at [c * input_stride + t * input_item_stride] */
-  int64_t input_stride;
-  int64_t input_item_stride;
-  uint64_t output;        /* real, likewise */
-  int64_t output_stride;
-  int64_t output_item_stride;
-  int64_t count;          /* items */
-  int32_t rows;
-  int32_t columns;
-} purlin_linear_params;
-#define PURLIN_LINEAR_PARAMS_BYTES 72
-#define PURLIN_LAUNCH_LINEAR_ITEMS 32    /* items that a block stages at once: a warp's lanes */
-#define PURLIN_LAUNCH_LINEAR_THREADS 128
-
-/* Packed symmetric tensors. Entry r of tensor t is at [r * entry_stride + t * tensor_stride]; all arithmetic is in double.
- *
- * Convert: destination = source, multiplied or divided by a factor of the entry. The types of both may differ; a source with
- * source_tensor_stride 0 is written to every tensor. One thread for each entry, grid-stride. */
-#define PURLIN_LAUNCH_SCALE_NONE 0
-#define PURLIN_LAUNCH_SCALE_TIMES 1
-#define PURLIN_LAUNCH_SCALE_OVER 2
-typedef struct purlin_symmetric_convert_params {
-  uint64_t source;
-  int64_t source_entry_stride;
-  int64_t source_tensor_stride;
-  uint64_t destination;
-  int64_t destination_entry_stride;
-  int64_t destination_tensor_stride;
-  uint64_t factors;       /* double [U], or 0 with SCALE_NONE */
-  int64_t entries;        /* U */
-  int64_t count;          /* T */
-  int32_t scale;
-  int32_t reserved;
-} purlin_symmetric_convert_params;
-#define PURLIN_SYMMETRIC_CONVERT_PARAMS_BYTES 80
-
-/* Norms over all n^m places: one block a tensor, grid-stride, blocks of whole warps up to
- * PURLIN_LAUNCH_SYMMETRIC_THREADS. If an entry is not finite, the norm is the magnitude of the first such entry. */
-#define PURLIN_LAUNCH_NORM_FROBENIUS 0
-#define PURLIN_LAUNCH_NORM_ONE 1
-#define PURLIN_LAUNCH_NORM_MAX 2
-typedef struct purlin_symmetric_norm_params {
-  uint64_t packed;
-  int64_t entry_stride;
-  int64_t tensor_stride;
-  uint64_t multinomials;  /* double [U] */
-  uint64_t norms;         /* real, norm of tensor t at [t * norm_stride] */
-  int64_t norm_stride;
-  int64_t entries;        /* U */
-  int64_t count;          /* T */
-  int32_t kind;
-  int32_t reserved;
-} purlin_symmetric_norm_params;
-#define PURLIN_SYMMETRIC_NORM_PARAMS_BYTES 72
-
-/* To and from dense tensors. Place p = sum over j of i_j n^j of tensor t is at [sum over j of i_j * strides[j]
- * + t * full_tensor_stride]. If strides[j] = step * n^j, with step > 0, that is [p * step + t * full_tensor_stride].
- * to_full: one thread for each element, grid-stride. from_full: one block a tensor, as for the norms. Its check compares each
- * place with the first place of its entry. They disagree if they differ by more than tolerance times the tensor's largest
- * finite magnitude, or if only one of them is finite. The check writes the smallest k + t * places of all disagreeing places,
- * k being the position in `table`, and nothing else. */
-#define PURLIN_LAUNCH_SYMMETRIC_MAX_ORDER 32
-typedef struct purlin_symmetric_full_params {
-  uint64_t full;          /* real */
-  int64_t full_tensor_stride;
-  int64_t step;           /* or 0 */
-  int64_t strides[PURLIN_LAUNCH_SYMMETRIC_MAX_ORDER];
-  uint64_t packed;        /* real; 0 if from_full checks */
-  int64_t entry_stride;
-  int64_t tensor_stride;
-  uint64_t table;         /* int32 [places]; to_full: entry of each place; from_full: places, entry by entry */
-  uint64_t starts;        /* from_full: int32 [U + 1], first position of each entry's places in `table` */
-  uint64_t asymmetry;     /* from_full with a check: uint64, all bits set by the host; else 0 */
-  double tolerance;       /* without a check: 0 for the mean over an entry's places, -1 for the first of them */
-  int64_t places;         /* n^m, below 2^31 */
-  int64_t entries;        /* U */
-  int64_t count;          /* T */
-  int32_t order;
-  int32_t dimension;
-} purlin_symmetric_full_params;
-#define PURLIN_SYMMETRIC_FULL_PARAMS_BYTES 368
-#define PURLIN_LAUNCH_SYMMETRIC_THREADS 256
-
 #ifdef __cplusplus
-static_assert(sizeof(purlin_symmetric_convert_params) == PURLIN_SYMMETRIC_CONVERT_PARAMS_BYTES,
-              "purlin_symmetric_convert_params changed size");
-static_assert(sizeof(purlin_symmetric_norm_params) == PURLIN_SYMMETRIC_NORM_PARAMS_BYTES,
-              "purlin_symmetric_norm_params changed size");
-static_assert(sizeof(purlin_symmetric_full_params) == PURLIN_SYMMETRIC_FULL_PARAMS_BYTES,
-              "purlin_symmetric_full_params changed size");
-static_assert(sizeof(purlin_linear_params) == PURLIN_LINEAR_PARAMS_BYTES, "purlin_linear_params changed size");
 static_assert(sizeof(purlin_sshopm_params) == PURLIN_SSHOPM_PARAMS_BYTES, "purlin_sshopm_params changed size");
 static_assert(sizeof(purlin_select_params) == PURLIN_SELECT_PARAMS_BYTES, "purlin_select_params changed size");
 static_assert(sizeof(purlin_product_params) == PURLIN_PRODUCT_PARAMS_BYTES, "purlin_product_params changed size");
 static_assert(sizeof(purlin_starts_params) == PURLIN_STARTS_PARAMS_BYTES, "purlin_starts_params changed size");
-static_assert(sizeof(purlin_fit_params) == PURLIN_FIT_PARAMS_BYTES, "purlin_fit_params changed size");
 #endif
 
-#endif /* PURLIN_LAUNCH_H */
+#endif /* PURLIN_SSHOPM_LAUNCH_H */
