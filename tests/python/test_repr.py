@@ -79,7 +79,8 @@ def public_classes() -> dict[str, type]:
         for key in module.__all__:
             thing = getattr(module, key)
             of_fields = dataclasses.is_dataclass(thing) or hasattr(thing, "_fields") or hasattr(thing, "__total__")
-            if inspect.isclass(thing) and not of_fields and not issubclass(thing, (BaseException, dict)):
+            is_alias = hasattr(thing, "__origin__")  # of Python 3.9, where `inspect` takes it for a class
+            if inspect.isclass(thing) and not is_alias and not of_fields and not issubclass(thing, (BaseException, dict)):
                 found[f"{name}.{key}"] = thing
     return found
 
@@ -123,6 +124,24 @@ def test_the_text_of_a_long_option_is_short(tmp_path: Path, cpu: purlin.Context)
     path = tmp_path / ("x" * 200)
     with rsvd.Rsvd(3, restart_path=path, context=cpu) as session:
         assert len(repr(session)) < 200 and "restart_path=" in repr(session)
+
+
+class Unshown:
+    def __repr__(self) -> str:
+        raise RuntimeError("no text")
+
+    def __index__(self) -> int:
+        return 3
+
+
+def test_an_option_that_cannot_be_shown_ends_nothing(cpu: purlin.Context) -> None:
+    seed: Any = Unshown()
+    with rsvd.Rsvd(3, seed=seed, context=cpu) as session:
+        assert repr(session).startswith("<purlin.rsvd.Rsvd")
+    assert repr(pca.PCA(3, seed=seed, context=cpu)).startswith("<purlin.pca.PCA")
+    # Python does not write integers of thousands of digits.
+    with pytest.raises(ValueError, match="output_scale: is an integer of 20001 bits"):
+        fdk.Reconstruction(GEOMETRY, GRID, output_scale=2**20000, context=cpu)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

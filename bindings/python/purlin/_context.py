@@ -7,7 +7,7 @@ import os
 import reprlib
 import threading
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import TracebackType
@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeVar
 from . import _constants as c
 from ._calls import calls
 from ._callback import LogFunction, LogSink, ProgressCall, finish
-from ._error import Error, InvalidHandle, Wording, check
+from ._error import InvalidHandle, Wording, check
 from ._interrupts import Interruption
 from ._lib import lib
 from ._structs import LOG
@@ -195,7 +195,7 @@ class Handle:
     context: Context
     _title: str | None = None
     """The public name of a class whose module is private."""
-    _shown = ""
+    _shown: str | Callable[[], str] = ""
     """What `repr` says of the object beside its contexts: its options, say."""
 
     def __repr__(self) -> str:
@@ -205,7 +205,7 @@ class Handle:
             return f"<{title}, closed>"
         try:
             about = self._about()
-        except Error:  # in the child of a fork, say
+        except Exception:  # in the child of a fork, or of an option that cannot be shown
             about = ""
         return f"<{title}{about and ' '}{about}>"
 
@@ -214,7 +214,8 @@ class Handle:
         return self._at(self.context)
 
     def _at(self, *contexts: Context) -> str:
-        return f"{self._shown}{self._shown and ' '}on {', '.join(one._where() for one in contexts)}"
+        shown = self._shown if isinstance(self._shown, str) else self._shown()
+        return f"{shown}{shown and ' '}on {', '.join(one._where() for one in contexts)}"
 
     def __reduce__(self) -> Any:
         raise TypeError(f"{type(self).__name__}: holds an object of the library and cannot be pickled or copied")
@@ -425,9 +426,9 @@ class Members:
         finish(status, progress, *[one._log for one in self.contexts], wording=wording)
 
 
-def listed(options: Mapping[str, Any], *positional: str) -> str:
-    """The options of an object, for its `repr`."""
-    return ", ".join([*positional, *(f"{name}={_short.repr(value)}" for name, value in options.items())])
+def listed(**options: Any) -> Callable[[], str]:
+    """What makes the text of an object's options when its `repr` is asked for: they may be of any size."""
+    return lambda: ", ".join(f"{name}={_short.repr(value)}" for name, value in options.items())
 
 
 _short = reprlib.Repr()

@@ -68,7 +68,7 @@ class Lanczos(Solver[Info]):
         call = Call(k, which, progress, options)
         self._k, self._kind = k, options.get("kind", "matrix")
         self._options = options
-        self._shown = listed(options, f"k={k}", f"which={which!r}")
+        self._shown = listed(k=k, which=which, **options)
         super().__init__(members, call.relay, ctypes.byref(call.options), wording=wording())
 
     @property

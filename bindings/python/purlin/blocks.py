@@ -163,8 +163,9 @@ class _End(Handle):
     def _target(self) -> Any:
         return ctypes.byref(self._handle_place)
 
-    def _made(self: End, status: int, shown: str) -> End:
-        """The object, once the call has made it; `shown` says in its `repr` where the elements are."""
+    def _made(self: End, status: int, shown: Callable[[], str]) -> End:
+        """The object, once the call has made it; `shown` says in its `repr` where the elements are. It is called there alone:
+        an interrupt here could hold the object in its frames."""
         self.context.finish(status, wording=_wording)
         self._shown = shown
         return self
@@ -191,7 +192,7 @@ class Source(_End):
         tensor = borrowed(array, context)
         owner = cls(context, keep=tensor)
         status = lib.purlin_source_from_tensor(context.handle, tensor.handle, owner._target())
-        return owner._made(status, "an array")
+        return owner._made(status, lambda: "an array")
 
     @classmethod
     def _from_raw(
@@ -216,7 +217,7 @@ class Source(_End):
             _extents(shape),
             owner._target(),
         )
-        return owner._made(status, f"the file {path}")
+        return owner._made(status, lambda: f"the file {path}")
 
     @classmethod
     def from_file(
@@ -239,7 +240,7 @@ class Source(_End):
         context = context or default_context()
         owner = cls(context)
         status = lib.purlin_source_from_npy(context.handle, memory.path_bytes(path), owner._target())
-        source = owner._made(status, f"the file {path}")
+        source = owner._made(status, lambda: f"the file {path}")
         source.fortran_order = not source._raw_info().flags & c.ROW_MAJOR
         return source
 
@@ -249,7 +250,7 @@ class Source(_End):
         context = context or default_context()
         owner = cls(context)
         status = lib.purlin_source_from_metaimage(context.handle, memory.path_bytes(path), owner._target())
-        return owner._made(status, f"the file {path}")
+        return owner._made(status, lambda: f"the file {path}")
 
     @classmethod
     def from_tiff(cls, paths: Path | Sequence[Path], *, context: Context | None = None) -> Source:
@@ -261,7 +262,7 @@ class Source(_End):
         status = lib.purlin_source_from_tiff(
             context.handle, len(names), ctypes.cast(encoded, c_void_p), owner._target()
         )
-        return owner._made(status, f"{len(names)} TIFF files")
+        return owner._made(status, lambda: f"{len(names)} TIFF files")
 
     @classmethod
     def from_function(
@@ -281,7 +282,7 @@ class Source(_End):
             None,
             owner._target(),
         )
-        return owner._made(status, "a function")
+        return owner._made(status, lambda: "a function")
 
     def _about(self) -> str:
         info = self.info
@@ -320,7 +321,7 @@ class Sink(_End):
         tensor = borrowed(array, context)
         owner = cls(context, keep=tensor)
         status = lib.purlin_sink_to_tensor(context.handle, tensor.handle, owner._target())
-        return owner._made(status, f"{tuple(tensor.shape[::-1])} {tensor.dtype}, an array")
+        return owner._made(status, lambda: f"{tuple(tensor.shape[::-1])} {tensor.dtype}, an array")
 
     @classmethod
     def to_file(
@@ -340,7 +341,7 @@ class Sink(_End):
             _extents(shape),
             owner._target(),
         )
-        return owner._made(status, f"{tuple(shape)} {np.dtype(dtype)}, the file {path}")
+        return owner._made(status, lambda: f"{tuple(shape)} {np.dtype(dtype)}, the file {path}")
 
     @classmethod
     def to_metaimage(
@@ -380,7 +381,7 @@ class Sink(_End):
             numbers("origin", origin),
             owner._target(),
         )
-        return owner._made(status, f"{tuple(shape)} {np.dtype(dtype)}, the file {path}")
+        return owner._made(status, lambda: f"{tuple(shape)} {np.dtype(dtype)}, the file {path}")
 
     @classmethod
     def to_tiff(
@@ -401,7 +402,7 @@ class Sink(_End):
             pages,
             owner._target(),
         )
-        return owner._made(status, f"{tuple(shape)} {np.dtype(dtype)}, the file {path}")
+        return owner._made(status, lambda: f"{tuple(shape)} {np.dtype(dtype)}, the file {path}")
 
     @classmethod
     def to_function(
@@ -421,7 +422,7 @@ class Sink(_End):
             None,
             owner._target(),
         )
-        return owner._made(status, f"{tuple(shape)} {np.dtype(dtype)}, a function")
+        return owner._made(status, lambda: f"{tuple(shape)} {np.dtype(dtype)}, a function")
 
 
 __all__ = ["ReadFunction", "Sink", "Source", "SourceInfo", "WriteFunction"]

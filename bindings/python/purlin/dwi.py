@@ -208,7 +208,7 @@ class Dwi(PairSolver):
         apply(raw, _OPTIONS, options)
         self._basis: PeaksBasis | None = options.get("basis")
         self._components = 3 if options.get("format") == "mrtrix" else 4
-        self._shown = listed(options)
+        self._shown = listed(**options)
         super().__init__(raw, progress, context)
 
     def fit(

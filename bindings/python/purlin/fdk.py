@@ -150,7 +150,7 @@ class Reconstruction(Solver[Info]):
         group: Group | None = given.pop("group", None)
         members = Members(context, group)
         self.geometry = geometry
-        self._shown = listed(options)
+        self._shown = listed(**options)
         raw_geometry, keep = geometry._raw()
         raw_grid = initialized(FdkGrid, "fdk_grid")
         if grid is not None:
@@ -167,7 +167,7 @@ class Reconstruction(Solver[Info]):
 
     def _about(self) -> str:
         panel = (self.views, self.geometry.detector_rows, self.geometry.detector_columns)
-        return f"{panel} to {self.shape}{self._shown and ', '}{super()._about()}"
+        return f"{panel} to {self.shape}, {super()._about()}"
 
     def plan(self) -> Info:
         """The choices, and the plan of a run from a source to a sink; while a scan is being pushed, for that scan,

@@ -182,7 +182,11 @@ class PCA:
         )
 
     def __repr__(self) -> str:
-        given = listed({name: value for name, value in getattr(self, "_parameters", {}).items() if value is not _DEFAULTS.get(name)})
+        parameters = getattr(self, "_parameters", {}).items()
+        try:
+            given = listed(**{name: value for name, value in parameters if value is not _DEFAULTS.get(name)})()
+        except Exception:  # of an option that cannot be shown
+            given = ""
         fitted = f", fitted to {self.n_samples_} samples" if self.__sklearn_is_fitted__() else ""
         return f"<purlin.pca.{type(self).__name__} {given}{fitted}>"
 

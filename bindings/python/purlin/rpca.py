@@ -97,7 +97,7 @@ class Rpca(Solver[Info]):
         if dtype is not None:
             raw.dtype = memory.computing_number(dtype)
         self._dtype = dtype
-        self._shown = listed(options)
+        self._shown = listed(**options)
         super().__init__(
             Members(context, group),
             ProgressRelay(progress, raw),

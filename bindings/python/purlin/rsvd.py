@@ -120,7 +120,7 @@ class Rsvd(Solver[Info]):
         raw, keep = raw_options(rank, options)
         self._rank = rank
         self._options = options
-        self._shown = listed(options, f"rank={rank}")
+        self._shown = listed(rank=rank, **options)
         super().__init__(members, ProgressRelay(progress, raw), ctypes.byref(raw), wording=self._wording)
         del keep
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _choices as w
 from . import _options, _reports
-from ._context import Context
+from ._context import Context, listed
 from ._lib import lib
 from ._matrix import Matrix
 from ._products import Products
@@ -47,11 +47,11 @@ class Plan(Products):
         context: Context | None = None,
         **options: Unpack[Options],
     ) -> None:
-        self._shown = "".join(f", {name}={value!r}" for name, value in options.items())
+        self._shown = listed(**options)
         super().__init__(of(a, context), Matrix.dense, options)
 
     def _about(self) -> str:
-        return f"{self.shape} {self._dtype}{self._shown}, {self.info.method}, on {self.context._where()}"
+        return f"{self.shape} {self._dtype}, {self.info.method}, {super()._about()}"
 
     def update(self, a: Any) -> None:
         """Other products are with `a`, of the same structure: new values, say."""

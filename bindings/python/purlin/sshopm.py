@@ -62,7 +62,7 @@ class Sshopm(PairSolver):
         if "shift" in options:
             options.setdefault("shift_kind", "fixed")
         apply(raw, _OPTIONS, options)
-        self._shown = listed(options)
+        self._shown = listed(**options)
         super().__init__(raw, progress, context)
 
     def plan(self, tensors: object, *, order: int | None = None, dimension: int = 3) -> Info:

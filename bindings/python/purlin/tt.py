@@ -100,7 +100,7 @@ class Contraction(Handle):
         self, *, progress: Progress | None = None, context: Context | None = None, **options: Unpack[Options]
     ) -> None:
         self.context, raw, group = _raw_options(context, options)
-        self._shown = listed(options)
+        self._shown = listed(**options)
         # Without a function C gets none: a call of one costs more than a small contraction.
         self._relay = None if progress is None or progress is False else ProgressRelay(progress, raw)
         made = c_void_p()
