@@ -294,6 +294,13 @@ class Matrix(Handle):
         return cls._by_products(relay, shape, dtype, context, c.DEVICE)
 
     @classmethod
+    def _from_market(cls, path: bytes, context: Context, number: int = c.DTYPE_OF_FILE) -> Matrix:
+        """A Matrix Market file of coordinates, in the type of that number."""
+        made = c_void_p()
+        status = lib.purlin_matrix_read_market(context.handle, path, number, ctypes.byref(made))
+        return cls._made(status, made, context)
+
+    @classmethod
     def _by_products(
         cls, relay: ProductRelay, shape: tuple[int, int], dtype: npt.DTypeLike, context: Context, location: int
     ) -> Matrix:
@@ -318,8 +325,8 @@ class Matrix(Handle):
         dtype: npt.DTypeLike | None = None,
         floating: bool = False,
     ) -> Matrix:
-        """Whatever stands for a matrix: a `Matrix` as it is, a `Source`, the path of a `.npy` file, which is read in blocks, a
-        sparse matrix or a linear operator of SciPy, an iterator over rows or blocks of rows, which are gathered in
+        """Whatever stands for a matrix: a `Matrix` as it is, a `Source`, the path of a `.npy` file, which is read in blocks, or
+        of a Matrix Market file, `.mtx` or `.mtx.gz`, a sparse matrix or a linear operator of SciPy, an iterator over rows or blocks of rows, which are gathered in
         memory, or an array in place. Integers of 64 bits and truth values are copied as float64 and uint8, integers in a sparse
         matrix as float64. With `floating` all integers and truth values are copied as float64, for calls that convert no entries.
         `dtype` is the type that a call computes in and takes the place of float64. Integers that it does not hold are refused. A
@@ -333,6 +340,8 @@ class Matrix(Handle):
         context = context or default_context()
         if isinstance(value, Source):
             return cls._from_source(value, name, None, context)
+        if isinstance(value, (str, os.PathLike)) and memory.path_bytes(value, name).endswith((b".mtx", b".mtx.gz")):
+            return cls._from_market(memory.path_bytes(value, name), context)
         if isinstance(value, (str, os.PathLike)):
             return cls._from_source(Source.from_npy(value, context=context), name, None, context)
         if isinstance(value, Iterator):

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from . import _constants as c
 from . import _numbers as numbers
+from ._frames import numbers_of
 
 Array = npt.NDArray[Any]
 
@@ -332,6 +333,8 @@ def to_numpy(value: object, name: str = "array", kind: npt.DTypeLike = np.float6
     if not isinstance(value, np.ndarray) and hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__"):
         return np.from_dlpack(value)
     array = np.asarray(value)
+    if array.dtype == object:
+        array = numbers_of(name, value, array)
     expect_list_held(name, value, array, kind)
     return array
 

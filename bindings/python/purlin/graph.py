@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -92,7 +93,7 @@ class Density(NamedTuple):
 
 def _real(w: Any, context: Context | None) -> Matrix:
     """A graph in double or single precision: other numbers are copied in double."""
-    if isinstance(w, Matrix) or memory.on_cuda(w):
+    if isinstance(w, (Matrix, str, os.PathLike)) or memory.on_cuda(w):
         return operand(w, context, "w")
     kind = getattr(w, "dtype", None)
     if kind is not None and np.dtype(kind).kind == "c":

@@ -4,8 +4,8 @@
     pairs = purlin.lanczos.solve(W, 4, "smallest", kind="normalized_laplacian", basis=80)
     u, s, v = purlin.lanczos.singular(A, 5).triplets
 
-`A` is a sparse matrix of SciPy (CSR in place; of a real symmetric one CSC as well), a `purlin.Matrix`, an array, or with
-`kind="matrix"` a `LinearOperator`. Order: as `which` says, not ascending as SciPy's; `sorted_by_value` gives SciPy's.
+`A` is a sparse matrix of SciPy (CSR in place; of a real symmetric one CSC as well), a `purlin.Matrix`, an array, the path
+of a Matrix Market file, or with `kind="matrix"` a `LinearOperator`. Order: as `which` says, not ascending as SciPy's; `sorted_by_value` gives SciPy's.
 """
 
 from __future__ import annotations

@@ -252,7 +252,7 @@ def read_market(
     """A Matrix Market file of coordinates, plain or compressed by gzip; `dtype` None = float64, or complex128."""
     context = context or default_context()
     number = c.DTYPE_OF_FILE if dtype is None else memory.computing_number(dtype)
-    return _made(lib.purlin_matrix_read_market, context, context.handle, memory.path_bytes(path), number)
+    return Matrix._from_market(memory.path_bytes(path), context, number)
 
 
 def write_market(
