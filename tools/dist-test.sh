@@ -18,14 +18,15 @@ have debootstrap || skip "debootstrap is needed"
 (cd "$DIST" && sha256sum --check --strict --quiet SHA256SUMS)
 
 compilers="gcc g++ gfortran cmake make pkg-config xz-utils"
-declare -A wheel=([bookworm]=python3-venv [trixie]=python3-venv)
+declare -A wheel=([bullseye]=python3-venv [bookworm]=python3-venv [trixie]=python3-venv)
 declare -A compiled=(
     [bullseye]=$compilers
     [bookworm]="$compilers python3-numpy octave octave-dev"
     [trixie]="$compilers python3-numpy octave octave-dev"
 )
-# The Python that pip resolves for; the Python of Debian 11 is older than the package takes.
-declare -A python=([bookworm]=3.11 [trixie]=3.13)
+# The Python that pip resolves for, and the versions of packages.
+declare -A python=([bullseye]=3.9 [bookworm]=3.11 [trixie]=3.13)
+declare -A versions=([bullseye]=python39 [bookworm]=test [trixie]=test)
 
 chroot_of() { # SUITE KIND PACKAGES
     local folder=$CHROOTS/$1-$2
@@ -47,7 +48,7 @@ wheelhouse() { # SUITE
     [ ! -e "$folder.made" ] || return 0
     rm -rf "$folder"
     "$TARGET/dist-venv/bin/python" -m pip download --quiet --disable-pip-version-check -d "$folder" --only-binary=:all: \
-        --python-version "${python[$1]}" --platform manylinux_2_28_x86_64 --platform manylinux_2_17_x86_64 -c "$ROOT/tools/requirements-test.txt" \
+        --python-version "${python[$1]}" --platform manylinux_2_28_x86_64 --platform manylinux_2_17_x86_64 -c "$ROOT/tools/requirements-${versions[$1]}.txt" \
         numpy pytest nibabel
     touch "$folder.made"
 }

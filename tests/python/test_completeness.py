@@ -93,7 +93,7 @@ def test_clusters_use_every_copy() -> None:
     for options in every:
         found = graph.cluster(a, count, "pivoted_qr", **options)
         assert found.info is not None and found.info.verified
-        assert len(set(zip(found.labels.tolist(), truth.tolist(), strict=True))) == count
+        assert len(set(zip(found.labels.tolist(), truth.tolist()))) == count
 
 
 @pytest.mark.parametrize("block", [1, 2, 3, 4])

@@ -204,7 +204,7 @@ def test_memory_that_cannot_be_page_locked_gives_the_same_bits(tmp_path: Path, d
             options: Any = {"block_rows": 300, "resident_rows": 0, "power_iterations": 2}
             found.append(rsvd.compute(matrix, 6, seed=5, context=context, **options))
     for other in found[1:]:
-        for one, two in zip(found[0], other, strict=True):
+        for one, two in zip(found[0], other):
             np.testing.assert_array_equal(one, two)
 
 

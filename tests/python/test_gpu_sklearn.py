@@ -64,5 +64,5 @@ def test_robust_components_and_graphs() -> None:
         np.testing.assert_allclose(there.embedding_, here.embedding_, atol=1e-8)
         for labels in ("kmeans", "cluster_qr"):
             model = SpectralClustering(3, gamma=0.05, assign_labels=labels, eigen_solver=solver, context="cuda")  # type: ignore[arg-type]
-            pairs = set(zip(model.fit_predict(x).tolist(), truth.tolist(), strict=True))
+            pairs = set(zip(model.fit_predict(x).tolist(), truth.tolist()))
             assert len(pairs) == 3

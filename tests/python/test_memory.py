@@ -207,11 +207,14 @@ def test_the_library_calls_the_deleter_once(cpu: purlin.Context) -> None:
     gc.collect()
     assert watch() is not None
     tensor.close()
+    if np.lib.NumpyVersion(np.__version__) < "2.1.0":
+        # It has capsules of the older kind alone, and an array behind one is borrowed.
+        del tensor
     gc.collect()
     assert watch() is None
     refused = np.zeros(3, np.uint64)  # a type that the library does not have
     watch_refused = weakref.ref(refused)
-    with pytest.raises(purlin.Error):
+    with pytest.raises((purlin.Error, TypeError)):
         purlin.Tensor.from_dlpack(refused, context=cpu)
     del refused
     gc.collect()

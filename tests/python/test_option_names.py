@@ -143,7 +143,8 @@ def stated_defaults(help_text: str) -> dict[str, str | float]:
             unit = math.pi / 180 if number[1] else 1.0
             values += [float(n) * unit for n in (number[0], number[2]) if n]
         if values:
-            stated |= zip(names, values, strict=True)
+            assert len(names) == len(values)
+            stated |= zip(names, values)
     return stated
 
 

@@ -189,7 +189,7 @@ def plot(
         parts.append(text(right, height - bottom + 18, f"{x:.4g}"))
     for k, (name, (x, y)) in enumerate(lines.items()):
         colour = COLOURS[k % len(COLOURS)]
-        points = [place(a, float(scale(b))) for a, b in zip(x, y, strict=True)]
+        points = [place(a, float(scale(b))) for a, b in zip(x, y)]
         if name not in apart:
             line = "L".join(f"{a:.1f} {b:.1f}" for a, b in points)
             parts.append(f'<path d="M{line}" fill="none" stroke="{colour}"/>')

@@ -67,7 +67,7 @@ class Points:
         roof = np.linspace(0.05, 1.1 * most, 60)
         lines = {"memory": (roof.tolist(), (roof * bytes_a_second / 1e9).tolist())}
         for name, points in self.held.items():
-            lines[name] = tuple(list(part) for part in zip(*sorted(points), strict=True))
+            lines[name] = tuple(list(part) for part in zip(*sorted(points)))
         return plot(title, "operations a byte", "GFLOP/s", lines, apart=self.held.keys())
 
 

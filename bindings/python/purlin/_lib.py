@@ -103,6 +103,7 @@ def _open() -> ctypes.CDLL:
 
 
 # The kind of an error, and the name that stands for the argument.
+_CLASS = re.compile(r"<class '(\w+)'>")
 _REFUSED = re.compile(r"^\w+: (?:integer: |number: )?")
 
 
@@ -119,7 +120,8 @@ class _Checked:
         try:
             status: int = self._function(*arguments)
         except ctypes.ArgumentError as error:
-            number, _, text = str(error).partition(": ")
+            # Older versions of Python write the kind of the error as <class 'ValueError'>.
+            number, _, text = _CLASS.sub(r"\1", str(error)).partition(": ")
             # Ctrl-C during the check of an argument: ctypes keeps the name of the exception alone.
             if text.startswith("KeyboardInterrupt"):
                 raise KeyboardInterrupt from None

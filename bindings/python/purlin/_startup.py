@@ -15,12 +15,25 @@ from typing import Any, NoReturn
 _DEFAULTS: dict[signal.Signals, Any] = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
 
 
+def _words() -> list[str]:
+    """The words that the interpreter was called with."""
+    given: list[str] | None = getattr(sys, "orig_argv", None)
+    if given is None:  # before Python 3.10
+        try:
+            with open("/proc/self/cmdline", "rb") as file:
+                given = [os.fsdecode(word) for word in file.read().split(b"\0")]
+        except OSError:
+            given = []
+    return given
+
+
 def is_command() -> bool:
     """Whether this process is the command."""
     first = sys.argv[0] if getattr(sys, "argv", None) else ""
     # "-m" is the name until the module is found, which begins with the import of its package.
     if first == "-m":
-        return "purlin" in sys.orig_argv or "-mpurlin" in sys.orig_argv
+        words = _words()
+        return "purlin" in words or "-mpurlin" in words
     return os.path.basename(first) == "purlin"
 
 

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any, Literal, NoReturn, get_args, get_origin, get_type_hints
 
 from .. import Context, Group
@@ -196,7 +197,9 @@ def library_options(parser: Any, struct: str, options: Any, texts: dict[str, str
     the C struct. Those that are not given are None, so that the library's default acts."""
     name = "".join(word.capitalize() for word in struct.split("_"))
     raw = initialized(getattr(_structs, name), struct)
-    hints = get_type_hints(options)
+    # Of these alone: before Python 3.10 the types of others, as `str | PathLike`, are no expressions.
+    own = {key: options.__annotations__[key] for key in texts}
+    hints = get_type_hints(SimpleNamespace(__annotations__=own), vars(sys.modules[options.__module__]))
     words = WORDS[struct]
     for key, text in texts.items():
         option, hint = "--" + key.rstrip("_").replace("_", "-"), hints[key]

@@ -7,7 +7,7 @@ import copy
 import importlib
 import inspect
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, cast
 
 import numpy as np
 
@@ -15,10 +15,10 @@ from .._context import Context
 from .._error import Error, renaming
 from .._memory import Array
 
-Place = Context | Literal["auto", "cpu", "cuda"] | None
+Place = Union[Context, Literal["auto", "cpu", "cuda"], None]
 """A context, or the backend of one that a fit makes; None for the default context."""
 
-RandomState = int | np.random.RandomState | None
+RandomState = Union[int, np.random.RandomState, None]
 
 
 def _module(name: str) -> Any:
