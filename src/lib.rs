@@ -38,9 +38,22 @@ pub use purlin_rpca::rpca;
 pub use purlin_rsvd::rsvd;
 pub use purlin_spmv::spmv;
 pub use purlin_sshopm::sshopm;
-pub use purlin_tt::tt;
 
 use purlin_base::{choice, message};
+
+/// Contractions of tensor trains (matrix-product states): inner products, open and cyclic, norms, expectation values of
+/// TT-matrices (matrix-product operators), and the algebra around them (Oseledets, SIAM J. Sci. Comput. 33, 2295, 2011;
+/// Schollwoeck, Ann. Phys. 326, 96, 2011).
+///
+/// The trains themselves are in [`crate::tensor::train`].
+pub mod tt {
+    pub use purlin_tt_algebra::algebra;
+    pub use purlin_tt_contraction::contraction::{
+        Contraction, batch, cost, cpu, enqueued, gpu, once, ops, pairs, peaks, plan, session,
+    };
+    pub use purlin_tt_operator::operator;
+    pub use purlin_tt_trains::trains::{Info, Options, Scaled, info, options, scaled, watch};
+}
 
 #[allow(unsafe_code, reason = "the C boundary: pointers of the caller, exported names")]
 pub mod ffi;

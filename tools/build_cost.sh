@@ -2,12 +2,13 @@
 # Measures the cost of building purlin:
 #
 #   tools/build_cost.sh release             CPU seconds of a release build of the project's own code
-#   tools/build_cost.sh edit FAMILY [FILE]  CPU seconds from an edit of all function bodies of a file to its unit tests
+#   tools/build_cost.sh edit FOLDER [FILE]  CPU seconds from an edit of all function bodies of a file to its unit tests
 #   tools/build_cost.sh size                bytes of the stripped release library, by section, family and function
 #
 # CPU seconds are those of cargo, rustc and the linker together, user and system. They depend little on other work of the
-# machine, elapsed time depends much on it. The same build twice differs by up to 10 %. FILE defaults to the longest one
-# of the family's CPU backend. The file is restored afterwards. CARGO_PROFILE_* variables apply as in any build.
+# machine, elapsed time depends much on it. The same build twice differs by up to 10 %. FOLDER is that of a crate in src, as
+# rsvd and tt/operator, or ffi. FILE defaults to the longest one of its CPU backend. The file is restored afterwards.
+# CARGO_PROFILE_* variables apply as in any build.
 set -euo pipefail
 source "$(dirname "$0")/environment.sh"
 cd "$ROOT"
@@ -52,19 +53,20 @@ PY
 case ${1:-} in
 release)
     # Each crate of the workspace is compiled again.
-    for file in src/lib.rs src/*/lib.rs; do [ ! -f "$file" ] || touch "$file"; done
+    for file in src/lib.rs src/*/lib.rs src/*/*/lib.rs; do [ ! -f "$file" ] || touch "$file"; done
     timed cargo build --locked --release --lib
     ;;
 edit)
     [ $# -ge 2 ] && [ -d "src/$2" ] || usage
-    family=$2
-    file=${3:-$(find "src/$family" -path '*cpu*' -name '*.rs' ! -path '*/tests*' -exec wc -l {} + | grep -v ' total$' |
+    folder=$2
+    ! compgen -G "src/$folder/*/Cargo.toml" >/dev/null || die "src/$folder has several crates: name one of them"
+    file=${3:-$(find "src/$folder" -path '*cpu*' -name '*.rs' ! -path '*/tests*' -exec wc -l {} + | grep -v ' total$' |
         sort -k1,1nr -k2 | awk 'NR == 1 { print $2 }')}
-    [ -f "$file" ] || die "src/$family has no CPU backend: name a FILE"
+    [ -f "$file" ] || die "src/$folder has no CPU backend: name a FILE"
     package=purlin features=fault-injection
-    [ ! -f "src/$family/Cargo.toml" ] || package=purlin-$family
+    [ ! -f "src/$folder/Cargo.toml" ] || package=purlin-${folder//\//-}
     # The feature of base that the tests of the other members enable.
-    [ "$family" != base ] || features=$features,testing
+    [ "$folder" != base ] || features=$features,testing
     tests=(cargo test --locked -p "$package" --features "$features" --lib --no-run)
     say "building the tests of $package as they are"
     "${tests[@]}" >&2

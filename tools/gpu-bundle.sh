@@ -11,7 +11,7 @@ rm -rf "$bundle"
 mkdir -p "$bundle"/{lib,tests,fault,benches,python}
 
 # executables NAME-OF-FOLDER CARGO-ARGUMENT...: builds, then copies each test or bench executable under its plain
-# name, stripped; the unit tests of the member purlin-tt are `tt`. Release: the debug ones are larger than the bundle may be.
+# name, stripped; the unit tests of the member purlin-rsvd are `rsvd`. Release: the debug ones are larger than the bundle may be.
 executables() {
     local folder=$bundle/$1
     shift

@@ -138,9 +138,17 @@ class Crate:
         return [list(group) for group in sorted(groups)]
 
 
+def crate_folders(source: Path) -> list[Path]:
+    """The folders of src, but in place of one whose folders are crates those."""
+    found = []
+    for folder in sorted(folder for folder in source.iterdir() if folder.is_dir()):
+        found += sorted(file.parent for file in folder.glob("*/lib.rs")) or [folder]
+    return found
+
+
 def check_tree(source: Path) -> list[str]:
     wrong, explained = [], set()
-    for folder in sorted(folder for folder in source.iterdir() if folder.is_dir()):
+    for folder in crate_folders(source):
         crate = Crate(folder, () if folder.name == "base" else (folder.name,))
         comments: dict[Path, list[tuple[Path, set[str]]]] = defaultdict(list)
         for file in crate.files.values():
@@ -177,6 +185,8 @@ PLANTED: list[tuple[dict[str, str], str | None]] = [
     ({"tt/a.rs": "use super::C;\n", "tt/mod.rs": "mod a;\npub use a::A;\npub use b::C;\n", "tt/b.rs": "struct C;"}, None),
     ({"tt/a.rs": "use super::C;\n", "tt/mod.rs": "pub use a::A;\nstruct C(A);\n"}, UNEXPLAINED),
     ({"tt/a.rs": "use super::C;\n", "tt/mod.rs": "pub use a::f;\nstruct C { f: i32 }\n"}, None),
+    ({"tt/x/lib.rs": "pub mod x;\n", "tt/x/a.rs": "use crate::x::b::B;\n", "tt/x/b.rs": B}, UNEXPLAINED),
+    ({"tt/x/lib.rs": "", "tt/x/a.rs": "use crate::y::b::B;\n", "tt/y/lib.rs": "", "tt/y/b.rs": B}, None),
     ({"tt/a.rs": A, "tt/b.rs": "#[cfg(test)]\nmod tests {\n    use crate::tt::a::A;\n}\n"}, None),
 ]
 

@@ -21,7 +21,7 @@ from notices import FURTHER, WITHOUT_TEXT, alternatives, examine, kinds, notices
 from sbom import bill  # noqa: E402
 
 # Packages that are compiled into the library, and those that only builds and tests run.
-INSIDE = {"purlin", "purlin-base", "purlin-tt", "faer", "rayon-core", "libc", "tiff", "realfft", "cudarc"}
+INSIDE = {"purlin", "purlin-base", "purlin-tt-contraction", "faer", "rayon-core", "libc", "tiff", "realfft", "cudarc"}
 OUTSIDE = {"cc", "thiserror-impl", "bytemuck_derive", "criterion", "proptest", "cbindgen", "paste", "purlin-header"}
 
 

@@ -252,7 +252,7 @@ def rust_page(pages: Path, rustdoc: Path) -> None:
     else:
         text += ["", "`tools/test.sh rustdoc` makes its reference, in `target/doc/purlin/index.html`. This site was built without it."]
     text += ["", "| crate | contents |", "| --- | --- |"]
-    for manifest in sorted((ROOT / "src").glob("*/Cargo.toml")):
+    for manifest in sorted((ROOT / "src").rglob("Cargo.toml")):
         said = re.search(r'^description = "(.*)"', manifest.read_text(), re.M)
         text.append(f"| `{re.search(r'^name = .(.*).$', manifest.read_text(), re.M)[1]}` | {escaped(said[1]) if said else ''} |")
     write(pages, "rust", text)

@@ -9,7 +9,7 @@ use crate::dense::Op;
 use crate::error::Result;
 use crate::shape::{self, to_i64};
 use crate::tensor::train::TensorTrain;
-use crate::tt::balance;
+use crate::trains::balance;
 
 /// A train in canonical form.
 pub struct Canonical {

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::scalar::with_scalar;
 use crate::shape::{index_in_list, index_in_tuple, to_i64};
 use crate::tensor::train::TensorTrain;
-use crate::tt::scaled::Scaled;
+use crate::trains::scaled::Scaled;
 
 /// Entries that one task computes.
 const CHUNK: usize = 256;

@@ -17,7 +17,7 @@ use crate::erased::{self, Value};
 use crate::error::{Error, Result};
 use crate::scalar::{DType, Scalar, is_finite, with_scalar};
 use crate::tensor::train::TensorTrain;
-use crate::tt::scaled::scale;
+use crate::trains::scaled::scale;
 
 /// Numbers of the element type on the host.
 pub struct Values(Box<dyn Value>);

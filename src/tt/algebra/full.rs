@@ -14,8 +14,8 @@ use crate::scalar::{DType, is_finite as is_number, with_scalar};
 use crate::shape::Order;
 use crate::tensor::train::{Shape, TensorTrain};
 use crate::tensor::{self, Location, Tensor};
-use crate::tt::balance;
-use crate::tt::scaled::{exponent_of, scale};
+use crate::trains::balance;
+use crate::trains::scaled::{exponent_of, scale};
 
 /// Largest number of elements of a dense tensor without `force`.
 pub const LIMIT: usize = 1 << 31;

@@ -13,8 +13,8 @@ use crate::alloc;
 use crate::error::{Error, Result};
 use crate::scalar::{DType, Real};
 use crate::tensor::train::TensorTrain;
-use crate::tt::balance;
-use crate::tt::scaled::exponent_of;
+use crate::trains::balance;
+use crate::trains::scaled::exponent_of;
 
 const WHAT: &str = "exponents of cores";
 

@@ -11,7 +11,7 @@ use crate::scalar::{Complex, DType};
 use crate::shape::{Order, product};
 use crate::tensor::train::{Shape, TensorTrain, TrainMatrix};
 use crate::tensor::{self, Location, Tensor, copy_strided};
-use crate::tt::scaled::Scaled;
+use crate::trains::scaled::Scaled;
 
 /// A TT-matrix with the row and column modes of `h`.
 fn like(h: &TrainMatrix, train: TensorTrain) -> Result<TrainMatrix> {

@@ -54,4 +54,4 @@ pub use svd::tt_svd;
 pub use truncate::{Truncated, Truncation};
 
 #[cfg(test)]
-pub(super) mod tests;
+mod tests;

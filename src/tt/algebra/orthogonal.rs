@@ -8,7 +8,7 @@ use crate::dense::orthonormal::{BasisAccuracy, BasisMethod, Kind};
 use crate::dense::{Delta, Op};
 use crate::error::Result;
 use crate::tensor::train::{Shape, TensorTrain};
-use crate::tt::scaled::{exponent_of, scale};
+use crate::trains::scaled::{exponent_of, scale};
 
 /// Number of multiplications up to which Householder reflections are at least as fast as CholeskyQR.
 const SMALL: usize = 1 << 21;

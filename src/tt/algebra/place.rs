@@ -13,7 +13,8 @@ use crate::scalar::{DType, Scalar, with_scalar};
 use crate::stream::{self, Stream};
 use crate::tensor::Location;
 use crate::tensor::train::{Shape, TensorTrain};
-use crate::tt::{balance, peaks};
+use crate::trains::balance;
+use crate::trains::largest;
 
 /// Where a call runs: context, stream, cancellation, and the memory of its result.
 #[derive(Clone, Copy)]
@@ -85,7 +86,7 @@ pub(super) fn expect_finite(at: &Place<'_>, argument: &str, x: &TensorTrain, fro
     let cores = if x.is_uniform() { 1 } else { x.shape().len() };
     let mut largest = alloc::filled("largest numbers of cores", cores, 0.0f64)?;
     if x.is_device() {
-        peaks::largest_there(at.context, at.stream, x, &mut largest)?;
+        largest::largest_there(at.context, at.stream, x, &mut largest)?;
     } else {
         for (k, most) in largest.iter_mut().enumerate() {
             at.cancel.check()?;

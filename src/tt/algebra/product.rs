@@ -18,8 +18,8 @@ use crate::scalar::{Complex, DType, Scalar, with_scalar};
 use crate::shape::product;
 use crate::tensor::Location;
 use crate::tensor::train::{Shape, TensorTrain, TrainMatrix};
-use crate::tt::balance;
-use crate::tt::scaled::{Scaled, exponent_of, scale as times_power};
+use crate::trains::balance;
+use crate::trains::scaled::{Scaled, exponent_of, scale as times_power};
 
 /// Operands of a product of trains, in host memory.
 pub(super) enum Pair<'a> {

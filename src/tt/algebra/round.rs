@@ -17,8 +17,8 @@ use crate::error::{Error, Result};
 use crate::scalar::{Complex, DType};
 use crate::shape::to_i64;
 use crate::tensor::train::{Shape, TensorTrain};
-use crate::tt::balance;
-use crate::tt::scaled::{Scaled, exponent_of, scale};
+use crate::trains::balance;
+use crate::trains::scaled::{Scaled, exponent_of, scale};
 
 /// Unit of roundoff of a type.
 pub(super) fn epsilon(dtype: DType) -> f64 {

@@ -8,8 +8,8 @@ use crate::scalar::{DType, Real, Scalar, with_scalar};
 use crate::shape::{self, to_i64};
 use crate::tensor::train::{Shape, TensorTrain};
 use crate::tensor::{Location, copy_strided};
-use crate::tt::balance;
-use crate::tt::scaled::{exponent_of, scale};
+use crate::trains::balance;
+use crate::trains::scaled::{exponent_of, scale};
 
 /// A copy in the memory of `at`. Between two trains on a device it does not pass through the host.
 ///

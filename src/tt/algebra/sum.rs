@@ -11,8 +11,8 @@ use crate::scalar::{Complex, DType, Real, Scalar, with_scalar};
 use crate::shape::to_i64;
 use crate::tensor::Location;
 use crate::tensor::train::{Shape, TensorTrain};
-use crate::tt::balance;
-use crate::tt::scaled::{Scaled, exponent_of, scale as times_power};
+use crate::trains::balance;
+use crate::trains::scaled::{Scaled, exponent_of, scale as times_power};
 
 /// The cores that a factor multiplies. The numbers are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

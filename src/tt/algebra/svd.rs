@@ -16,7 +16,7 @@ use crate::scalar::{Complex, DType};
 use crate::shape::Order;
 use crate::tensor::train::{Shape, TensorTrain};
 use crate::tensor::{self, Tensor};
-use crate::tt::scaled::{Scaled, scale};
+use crate::trains::scaled::{Scaled, scale};
 
 const WHAT: &str = "unfolding of a tensor";
 

@@ -4,7 +4,7 @@ use crate::alloc;
 use crate::dense::Delta;
 use crate::error::{Error, Result};
 use crate::range;
-use crate::tt::scaled::{Scaled, scale};
+use crate::trains::scaled::{Scaled, scale};
 
 /// Options of a truncation. The default drops only rounding noise.
 #[derive(Debug, Clone, Copy, Default)]

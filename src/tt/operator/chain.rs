@@ -12,9 +12,9 @@ use crate::choice::word;
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, DType};
 use crate::tensor::train::Sparsity;
-use crate::tt::options::{Conjugate, Method, Options, Scaling};
-use crate::tt::scaled::{Scaled, exponent_of};
-use crate::tt::watch::Watch;
+use crate::trains::options::{Conjugate, Method, Options, Scaling};
+use crate::trains::scaled::{Scaled, exponent_of};
+use crate::trains::watch::Watch;
 
 /// The sites of a contraction, counted from the cut.
 pub(super) struct Chain<'a> {

@@ -20,15 +20,15 @@ use crate::backend::gpu::{Blas, DeviceMemory, Gpu, GpuStream, Region, Transpose,
 use crate::backend::memory::Memory;
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::operator::rings;
 use crate::scalar::{Complex, Scalar, with_scalar};
 use crate::shape::{product, to_i64, to_u64};
 use crate::tensor::train::TensorTrain;
-use crate::tt::balance::{self, Enqueued as Examination};
-use crate::tt::finite;
-use crate::tt::info::Info;
-use crate::tt::options::Options;
-use crate::tt::rings;
-use crate::tt::watch::Watch;
+use crate::trains::balance::{self, Enqueued as Examination};
+use crate::trains::finite;
+use crate::trains::info::Info;
+use crate::trains::options::Options;
+use crate::trains::watch::Watch;
 
 /// Alignment of pieces of the workspace in bytes.
 const GRAIN: usize = 256;
@@ -447,7 +447,7 @@ impl Enqueued<'_> {
 }
 
 /// Arguments of an enqueued call.
-pub(in crate::tt) struct Call<'a> {
+pub struct Call<'a> {
     /// The context that the trains belong to.
     pub context: &'a Arc<Context>,
     /// The caller's stream, or the context's own.
@@ -469,7 +469,7 @@ pub(in crate::tt) struct Call<'a> {
 /// # Errors
 /// As [`super::sandwich`]; [`Error::NotSupported`] for trains on the host, and where the library is not there, or not yet while
 /// the queue is captured; [`Error::InvalidArgument`] for a workspace that is too small.
-pub(in crate::tt) fn enqueue(call: Call<'_>, trains: &Trains<'_>, ratio: bool) -> Result<Info> {
+pub fn enqueue(call: Call<'_>, trains: &Trains<'_>, ratio: bool) -> Result<Info> {
     let dtype = trains.check(call.context)?;
     expect_on_device("y", trains.bra)?;
     expect_on_device("x", trains.ket)?;

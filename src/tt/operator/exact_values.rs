@@ -6,16 +6,16 @@ use super::environments::Environments;
 use super::layers::{Layer, layers_of};
 use super::site_matrix::is_real;
 use super::trains::{Trains, complex_of};
+use crate::algebra::{Place, cast};
 use crate::alloc;
 use crate::context::Context;
 use crate::error::Result;
 use crate::scalar::{Complex, Scalar, with_scalar};
 use crate::stream::Stream;
 use crate::tensor::train::TensorTrain;
-use crate::tt::algebra::{Place, cast};
-use crate::tt::options::{Conjugate, Options};
-use crate::tt::scaled::Scaled;
-use crate::tt::watch::Watch;
+use crate::trains::options::{Conjugate, Options};
+use crate::trains::scaled::Scaled;
+use crate::trains::watch::Watch;
 
 /// Context, stream and cancellation of a call.
 pub(super) struct ExactCall<'a> {

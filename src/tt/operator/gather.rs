@@ -8,7 +8,7 @@ use crate::alloc;
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, Scalar, with_scalar};
 use crate::tensor::train::{Sparsity, TrainMatrix};
-use crate::tt::scaled::{exponent_of, scale};
+use crate::trains::scaled::{exponent_of, scale};
 
 use super::slots::Slots;
 

@@ -9,7 +9,7 @@ use super::ops::Extent;
 use crate::alloc;
 use crate::error::Result;
 use crate::scalar::{DType, Scalar};
-use crate::tt::scaled::{exponent_of, scale};
+use crate::trains::scaled::{exponent_of, scale};
 
 const WHAT: &str = "powers of environments";
 

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::scalar::{Complex, Element, Scalar};
 use crate::shape::{product, to_u64};
 use crate::stream::{self, Stream};
-use crate::tt::scaled::exponent_of;
+use crate::trains::scaled::exponent_of;
 
 /// Operations on the GPU of a context.
 pub struct GpuOps {

@@ -6,7 +6,7 @@ use crate::backend::cpu::parallel::{IntoItems as _, Items as _};
 use crate::dense::cpu::matrix::{pieces, split_columns};
 use crate::dense::{Accum, Mat, MatMut, serial};
 use crate::scalar::{Element, Real, Scalar};
-use crate::tt::scaled::{exponent_of, scale};
+use crate::trains::scaled::{exponent_of, scale};
 
 /// Least number of columns of a product for each thread. With fewer, most time is spent on reading the other factor.
 pub(super) const COLUMNS: usize = 64;

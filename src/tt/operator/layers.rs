@@ -3,7 +3,7 @@
 use crate::alloc;
 use crate::error::Result;
 use crate::scalar::{Complex, DType};
-use crate::tt::scaled::{Scaled, exponent_of, scale};
+use crate::trains::scaled::{Scaled, exponent_of, scale};
 
 const WHAT: &str = "operators at sites";
 

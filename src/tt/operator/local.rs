@@ -19,18 +19,18 @@ use crate::alloc;
 use crate::backend::cpu::flags;
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::operator::rings;
+use crate::operator::wider::{self, Doubles};
 use crate::scalar::{Complex, DType};
 use crate::shape::{self, to_i64};
 use crate::stream::Stream;
 use crate::tensor::train::TensorTrain;
-use crate::tt::balance::{self, Risk, with_balanced};
-use crate::tt::finite;
-use crate::tt::info::{Info, Outcome};
-use crate::tt::options::{Conjugate, Options, Scaling};
-use crate::tt::rings;
-use crate::tt::scaled::Scaled;
-use crate::tt::watch::Watch;
-use crate::tt::wider::{self, Doubles};
+use crate::trains::balance::{self, Risk, with_balanced};
+use crate::trains::finite;
+use crate::trains::info::{Info, Outcome};
+use crate::trains::options::{Conjugate, Options, Scaling};
+use crate::trains::scaled::Scaled;
+use crate::trains::watch::Watch;
 
 const WHAT: &str = "environments of local expectations";
 
@@ -55,7 +55,10 @@ pub fn expect_local(
 }
 
 /// [`expect_local`] with the cancellation and the progress of `watch`.
-pub(super) fn expect_local_watched(
+///
+/// # Errors
+/// As [`expect_local`]; [`Error::Cancelled`].
+pub fn expect_local_watched(
     context: &Arc<Context>,
     stream: Option<&Stream>,
     options: &Options,
@@ -108,7 +111,10 @@ pub fn correlation(
 }
 
 /// [`correlation`] with the cancellation and the progress of `watch`.
-pub(super) fn correlation_watched(
+///
+/// # Errors
+/// As [`correlation`]; [`Error::Cancelled`].
+pub fn correlation_watched(
     context: &Arc<Context>,
     stream: Option<&Stream>,
     options: &Options,

@@ -7,7 +7,6 @@
 //! | [`value`] | <y|H|x> and <x|H|x> / <x|x> |
 //! | [`environments`] | environments stored for sweeps |
 //! | [`local`], `share` | expectation values at one site, correlations of two; block sizes for them |
-//! | `call` | all of them as methods of a contraction, with progress and cancellation |
 //! | [`site_matrix`] | matrices of operators at one site |
 //! | [`terms`], `automaton`, `cover` | operators from sums of local terms |
 //! | [`models`], [`spin`] | spin chains; their matrices |
@@ -22,15 +21,16 @@
 //! | [`ops`], [`cpu`], `kernels` | trait that each backend implements; implementation for the CPU |
 //! | `erased` | its operations without element type and backend, so that contractions are compiled once |
 //! | [`gpu`], [`device`] | implementation for a GPU; choice between the two by the location of the trains |
-//! | `enqueued` | the value on a GPU without waiting |
+//! | [`enqueued`] | the value on a GPU without waiting |
+//! | [`wider`] | contractions that lost digits below the range of their type, repeated on the host |
+//! | [`rings`] | products of rings in which entries that contribute may underflow |
 
 mod automaton;
-mod call;
 mod chain;
 mod cover;
 pub mod cpu;
 pub mod device;
-pub(in crate::tt) mod enqueued;
+pub mod enqueued;
 pub mod environments;
 mod erased;
 mod exact;
@@ -44,6 +44,7 @@ pub mod local;
 pub mod models;
 pub mod ops;
 mod plan;
+pub mod rings;
 mod share;
 pub mod side;
 pub mod site_matrix;
@@ -54,10 +55,11 @@ pub mod terms;
 pub mod trains;
 pub mod value;
 mod wide;
+pub mod wider;
 mod zero_columns;
 
 #[cfg(test)]
-pub(super) mod tests;
+mod tests;
 
 pub use environments::Environments;
 pub use local::{Locals, correlation, expect_local};

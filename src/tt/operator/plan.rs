@@ -10,9 +10,8 @@ use crate::alloc;
 use crate::error::{Error, Result};
 use crate::shape::{self, to_i64, to_u64};
 use crate::tensor::train::BlockKind;
-use crate::tt::info::{Info, Kernel, Outcome};
-use crate::tt::options::{Method, Options};
-use crate::tt::plan::too_little;
+use crate::trains::info::{Info, Kernel, Outcome};
+use crate::trains::options::{Method, Options, too_little};
 
 /// Plan of a contraction with an operator.
 pub(super) struct Plan {

@@ -8,9 +8,8 @@ use super::plan::halvings;
 use super::slots::Slots;
 use crate::error::Result;
 use crate::shape::{to_i64, to_u64};
-use crate::tt::info::{Info, Kernel, Outcome};
-use crate::tt::options::{Method, Options};
-use crate::tt::plan::too_little;
+use crate::trains::info::{Info, Kernel, Outcome};
+use crate::trains::options::{Method, Options, too_little};
 
 /// Default limit of environments in bytes.
 const WORKSPACE: f64 = (64 << 20) as f64;

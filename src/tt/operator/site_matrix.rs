@@ -35,7 +35,7 @@ mod tests {
     use crate::scalar::DType;
     use crate::shape::Order;
     use crate::tensor::Location;
-    use crate::tt::tests::support::cpu;
+    use crate::trains::testing::cpu;
 
     #[test]
     fn tensors_of_any_strides_give_columns() {

@@ -19,7 +19,7 @@ use crate::backend::cpu::flags;
 use crate::backend::memory::{Budget, Memory};
 use crate::error::Result;
 use crate::scalar::{Scalar, with_scalar};
-use crate::tt::scaled::{Scaled, exponent_of};
+use crate::trains::scaled::{Scaled, exponent_of};
 
 const WHAT: &str = "environments of graded bonds";
 

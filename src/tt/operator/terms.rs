@@ -13,7 +13,7 @@ use crate::scalar::{Complex, DType, Scalar, with_scalar};
 use crate::shape::{self, to_i64};
 use crate::tensor::Location;
 use crate::tensor::train::{TensorTrain, TrainMatrix};
-use crate::tt::scaled::{exponent_of, scale};
+use crate::trains::scaled::{exponent_of, scale};
 
 /// A sum of products of operators at single sites.
 #[derive(Debug)]

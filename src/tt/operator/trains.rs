@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::scalar::DType;
 use crate::tensor::train::{TensorTrain, TrainMatrix};
-use crate::tt::finite;
+use crate::trains::finite;
 
 /// <bra| operator |ket>; without an operator <bra|ket>. Any of them may be open or cyclic.
 #[derive(Clone, Copy)]
@@ -25,7 +25,7 @@ impl<'a> Trains<'a> {
 
     /// The same trains with copies in place of the bra and the ket, where there are copies. If bra and ket are the same
     /// train, the first copy replaces both.
-    pub(in crate::tt) fn replaced<'b>(&self, [bra, ket]: &'b [Option<TensorTrain>; 2]) -> Trains<'b>
+    pub fn replaced<'b>(&self, [bra, ket]: &'b [Option<TensorTrain>; 2]) -> Trains<'b>
     where
         'a: 'b,
     {

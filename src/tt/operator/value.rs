@@ -13,17 +13,17 @@ use super::zero_columns;
 use crate::backend::cpu::flags;
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::operator::rings;
+use crate::operator::wider::{self, Doubles};
 use crate::scalar::{Complex, DType};
 use crate::stream::Stream;
 use crate::tensor::train::{TensorTrain, TrainMatrix};
-use crate::tt::balance::{self, Risk};
-use crate::tt::finite;
-use crate::tt::info::Info;
-use crate::tt::options::{Conjugate, Options, Scaling};
-use crate::tt::rings;
-use crate::tt::scaled::Scaled;
-use crate::tt::watch::Watch;
-use crate::tt::wider::{self, Doubles};
+use crate::trains::balance::{self, Risk};
+use crate::trains::finite;
+use crate::trains::info::Info;
+use crate::trains::options::{Conjugate, Options, Scaling};
+use crate::trains::scaled::Scaled;
+use crate::trains::watch::Watch;
 
 /// <x|H|x> / <x|x> and its parts.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,12 +54,15 @@ pub fn sandwich(context: &Arc<Context>, options: &Options, trains: &Trains<'_>) 
 }
 
 /// The state of a call without progress, which only the context can cancel.
-pub(super) fn unwatched(context: &Context) -> Watch {
+pub fn unwatched(context: &Context) -> Watch {
     Watch::new(context.progress(None).flag())
 }
 
 /// [`sandwich`] with the cancellation and the progress of `watch`.
-pub(super) fn sandwich_watched(
+///
+/// # Errors
+/// As [`sandwich`].
+pub fn sandwich_watched(
     context: &Arc<Context>,
     stream: Option<&Stream>,
     options: &Options,
@@ -118,7 +121,10 @@ pub fn rayleigh(
 }
 
 /// [`rayleigh`] with the cancellation and the progress of `watch`.
-pub(super) fn rayleigh_watched(
+///
+/// # Errors
+/// As [`rayleigh`].
+pub fn rayleigh_watched(
     context: &Arc<Context>,
     stream: Option<&Stream>,
     options: &Options,

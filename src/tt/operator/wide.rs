@@ -14,7 +14,7 @@ use crate::backend::memory::{Budget, Charge};
 use crate::error::{Error, Result};
 use crate::scalar::{Complex, Scalar};
 use crate::shape::product;
-use crate::tt::scaled::{Scaled, exponent_of};
+use crate::trains::scaled::{Scaled, exponent_of};
 
 const WHAT: &str = "environments of numbers with exponents";
 

@@ -134,9 +134,9 @@ fn listed() -> Vec<Mirror> {
             read_by_hand: &["cut", "repeat"],
             // The kernel may be absent.
             by_hand: &["kernel"],
-            ..made_of("tt", "tt_contraction_options", "crate::tt::Options", &[("tt/options.rs", "Options", "")])
+            ..made_of("tt", "tt_contraction_options", "crate::tt::Options", &[("tt/trains/options.rs", "Options", "")])
         },
-        made_of("tt", "tt_contraction_info", "crate::tt::Info", &[("tt/info.rs", "Info", "")]),
+        made_of("tt", "tt_contraction_info", "crate::tt::Info", &[("tt/trains/info.rs", "Info", "")]),
     ]
 }
 

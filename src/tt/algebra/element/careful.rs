@@ -9,7 +9,7 @@ use crate::alloc;
 use crate::error::Result;
 use crate::scalar::{Complex, Scalar};
 use crate::tensor::train::Cores;
-use crate::tt::scaled::Scaled;
+use crate::trains::scaled::Scaled;
 
 /// Slower form of [`super::chain::Chain`] without underflow: a sum loses only the rounding error of its largest term.
 pub(super) struct Careful<'a, T> {

@@ -5,7 +5,7 @@ use crate::alloc;
 use crate::error::Result;
 use crate::scalar::{Complex, Scalar};
 use crate::tensor::train::Cores;
-use crate::tt::scaled::{Scaled, exponent_of, scale};
+use crate::trains::scaled::{Scaled, exponent_of, scale};
 
 /// Exponents, as from [`exponent_of`], of the smallest nonzero number and of the largest.
 #[derive(Clone, Copy)]

@@ -3,6 +3,10 @@
 use std::sync::Arc;
 
 use super::support::*;
+use crate::algebra::{
+    Place, Spread, Truncation, add, apply, apply_round, canonicalize, cast, conj, copy, create, elements, full,
+    hadamard, hadamard_round, matrix as algebra, reverse, rotate, round, scale, to_open, tt_svd,
+};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::scalar::DType;
@@ -10,14 +14,8 @@ use crate::shape::Order;
 use crate::tensor::train::Shape;
 use crate::tensor::{Location, Tensor};
 use crate::testing::cancel::is_cancelled as is_cancelled_by_another;
-use crate::tt::algebra::{
-    Place, Spread, Truncation, add, apply, apply_round, canonicalize, cast, conj, copy, create, elements, full,
-    hadamard, hadamard_round, matrix as algebra, reverse, rotate, round, scale, to_open, tt_svd,
-};
-use crate::tt::balance;
-use crate::tt::operator::models::{self, Heisenberg};
-use crate::tt::operator::terms::Terms;
-use crate::tt::scaled::Scaled;
+use crate::trains::balance;
+use crate::trains::scaled::Scaled;
 
 type Call<'a> = Box<dyn Fn(&Place<'_>) -> Result<()> + 'a>;
 
@@ -105,17 +103,4 @@ fn the_balancing_of_bonds_ends_when_the_context_is_cancelled() {
     is_cancelled_by_another(&|| c.cancel(), "factors", || {
         balance::for_factors(&c, None, &x).map(|copy| copy.is_some())
     });
-}
-
-#[test]
-fn a_sum_of_terms_ends_at_its_next_site() {
-    let c = context(1);
-    let mut terms = Terms::uniform(4, 2).unwrap();
-    terms.add(C::new(1.0, 0.0), &[(1, &[C::new(2.0, 0.0); 4])]).unwrap();
-    let running = c.cancel_watch();
-    c.cancel();
-    let built = terms.build_watched(&c, DType::F64, false, running).map(drop);
-    assert_eq!(built, Err(Error::Cancelled));
-    assert!(terms.build(&c, DType::F64, false).is_ok());
-    assert!(models::heisenberg(&c, DType::F64, 4, &Heisenberg::default()).is_ok());
 }

@@ -1,6 +1,11 @@
 //! Checksums of the algebra's results: a change of the code's structure must not change a bit.
 
 use super::support::{C, SHAPES, matrix, train};
+use crate::algebra::matrix as matrices;
+use crate::algebra::{
+    Place, Spread, Truncated, Truncation, add, apply, apply_round, canonicalize, cast, conj, copy, create, elements,
+    full, hadamard, hadamard_round, reverse, rotate, round, scale, to_open, tt_svd,
+};
 use crate::context::Context;
 use crate::error::Result;
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
@@ -8,13 +13,8 @@ use crate::shape::Order;
 use crate::tensor::train::{TensorTrain, TrainMatrix};
 use crate::tensor::{Location, Tensor};
 use crate::testing::checksums::{Cases, Checksum, checksum_tests, scalar};
-use crate::tt::algebra::matrix as matrices;
-use crate::tt::algebra::{
-    Place, Spread, Truncated, Truncation, add, apply, apply_round, canonicalize, cast, conj, copy, create, elements,
-    full, hadamard, hadamard_round, reverse, rotate, round, scale, to_open, tt_svd,
-};
-use crate::tt::scaled::Scaled;
-use crate::tt::tests::checksums::add_scaled;
+use crate::trains::scaled::Scaled;
+use crate::trains::testing::add_scaled;
 use std::sync::Arc;
 
 checksum_tests!("tt_algebra", cases);

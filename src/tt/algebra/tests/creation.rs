@@ -1,7 +1,7 @@
 use super::support::*;
+use crate::algebra::{Place, create};
 use crate::scalar::{Complex, DType, Scalar};
 use crate::tensor::train::Shape;
-use crate::tt::algebra::{Place, create};
 
 four_types! {
     states_of_rank_one => states;

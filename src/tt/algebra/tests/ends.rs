@@ -3,17 +3,13 @@
 use std::sync::Arc;
 
 use super::support::*;
+use crate::algebra::{Place, Spread, Truncation, add, canonicalize, element, full, hadamard, round, scale, to_open};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::scalar::{Real, Scalar};
 use crate::tensor::Location;
 use crate::tensor::train::{Shape, TensorTrain};
-use crate::tt::algebra::{
-    Place, Spread, Truncation, add, canonicalize, create, element, full, hadamard, round, scale, to_open,
-};
-use crate::tt::options::NormMethod;
-use crate::tt::scaled::Scaled;
-use crate::tt::{Contraction, Options};
+use crate::trains::scaled::Scaled;
 
 type C32 = crate::scalar::Complex<f32>;
 
@@ -24,7 +20,7 @@ fn ends<T: Scalar>() -> (i64, i64) {
 }
 
 fn two(e: i64) -> f64 {
-    crate::tt::scaled::scale(1.0, e)
+    crate::trains::scaled::scale(1.0, e)
 }
 
 fn real(x: f64) -> C {
@@ -249,11 +245,6 @@ fn traces_at_the_top<T: Scalar>() {
     assert_eq!(full_of::<T>(&ring(most, -most)).unwrap(), [zero]);
     let three = cores::<T>(&c, &[1], &[3, 3], &[&[most, zero, zero, zero, most, zero, zero, zero, -most]]);
     assert_eq!(full_of::<T>(&three).unwrap(), [most]);
-    for norm_method in [NormMethod::Auto, NormMethod::Qr] {
-        let mut session = Contraction::new(&c, Options { norm_method, ..Options::default() }).unwrap();
-        let norm = session.norm_scaled(None, &sum, None).unwrap().0;
-        assert_is::<T>(norm, most, 1, "trace");
-    }
 }
 
 four_types! {
@@ -307,17 +298,6 @@ four_types! {
     dense_tensors_reach_the_ends_of_the_range => dense_at_the_ends;
 }
 
-/// The distance from zero, and the norm by each method.
-fn norms(c: &Arc<Context>, x: &TensorTrain) -> Vec<Scaled> {
-    let at = Place::host(c);
-    let ways = [NormMethod::Auto, NormMethod::Inner, NormMethod::Triangle, NormMethod::Qr];
-    let session = |norm_method| Contraction::new(c, Options { norm_method, ..Options::default() }).unwrap();
-    let mut found: Vec<Scaled> = ways.map(|way| session(way).norm_scaled(None, x, None).unwrap().0).into();
-    let zero = create::zeros(&at, x.dtype(), x.shape().modes()).unwrap();
-    found.push(session(NormMethod::Auto).distance_scaled(None, x, &zero, None).unwrap().0);
-    found
-}
-
 fn bonds_at_the_top<T: Scalar>() {
     let c = context(1);
     let at = Place::host(&c);
@@ -328,13 +308,6 @@ fn bonds_at_the_top<T: Scalar>() {
     let first = [real(two(p)), real(two(q))];
     let lists: [&[C]; 3] = [&first, &row(&[1.0, 1.0, 1.0, -1.0], m), &row(&[1.0, -1.0], m)];
     let x = cores::<T>(&c, &[1; 3], &[1, 2, 2, 1], &lists);
-    for (way, norm) in norms(&c, &x).into_iter().enumerate() {
-        assert!(norm.is_finite(), "{:?} way {way}", T::DTYPE);
-        // The rounding error relative to the entries that cancel.
-        let noise = T::Part::EPSILON.to_f64().powf(if way < 3 { 0.5 } else { 1.0 });
-        let bound = (p + 2 * m + 1) as f64 * 2f64.ln() + (64.0 * noise).ln();
-        assert!(norm.log_abs() <= bound, "{:?} way {way}: {norm:?}", T::DTYPE);
-    }
     let small = |norm: Scaled| assert!(norm.is_finite() && norm.log_abs() <= (p + 2 * m) as f64 * 2f64.ln() - 8.0);
     small(round(&at, &x, &Truncation::default()).unwrap().1.norm);
     let found = canonicalize(&at, &x, 1).unwrap();
@@ -345,9 +318,6 @@ fn bonds_at_the_top<T: Scalar>() {
     let first = [real(n * 0.64), real(n * 0.67)];
     let lists: [&[C]; 2] = [&first, &[real(n), real(-far), real(n), real(far * 0.5)]];
     let x = cores::<T>(&c, &[1, 2], &[1, 2, 1], &lists);
-    for (way, norm) in norms(&c, &x).into_iter().enumerate() {
-        assert_is::<T>(norm, real(0.64 * 2f64.sqrt() * n), most, &format!("way {way}"));
-    }
     // The norm is too large for two cores that are orthonormal up to powers of two.
     let text = round(&at, &x, &Truncation::default()).map(|_| ()).unwrap_err().to_string();
     assert!(text.contains("is beyond the range of 2 cores"), "{text}");

@@ -1,13 +1,12 @@
 use std::sync::Arc;
 
 use super::support::*;
+use crate::algebra::{Place, create, element, elements, full};
 use crate::context::Context;
 use crate::scalar::{DType, Scalar};
 use crate::shape::Order;
 use crate::tensor::{Location, Tensor};
-use crate::tt::algebra::{Place, create, element, elements, full};
-use crate::tt::tests::nonfinite::placed;
-use crate::tt::tests::support::Plain;
+use crate::trains::testing::{Plain, placed};
 
 four_types! {
     entries_one_by_one => single;
@@ -107,7 +106,7 @@ fn large_tensors_take_force_and_other_sizes_are_refused() {
 /// Trains of one entry, with that entry, whose bonds have values of very different magnitude. An open one of two paths,
 /// 2^p 2^-p + 2^-p 2^p, through cores of the identity. A ring of three cores of ones, whose bonds are multiplied and
 /// divided by powers of two.
-pub(in crate::tt) fn graded(dtype: DType, d: usize) -> [(Plain, f64); 2] {
+pub fn graded(dtype: DType, d: usize) -> [(Plain, f64); 2] {
     let is_single = dtype.is_single();
     let power = |e: i32| C::new(2f64.powi(e), 0.0);
     let p = if is_single { 83 } else { 664 };
@@ -132,14 +131,14 @@ fn gauged_entries<T: Scalar>() {
 }
 
 /// Checks the entries and dense tensors of [`graded`] trains in memory of `location`.
-pub(in crate::tt) fn check_graded<T: Scalar>(c: &Arc<Context>, location: Location) {
+pub fn check_graded<T: Scalar>(c: &Arc<Context>, location: Location) {
     let at = Place::new(c, None, location);
     for d in [2, 3, 5, 8] {
         for (plain, value) in graded(T::DTYPE, d) {
             let x = placed(c, plain.train(c, T::DTYPE), location);
             let count = x.shape().len();
             let close = |z: C, what: &str| assert!((z - value).norm() < 1e-5 * value, "{what}, {d}: {z}, not {value}");
-            let number = |e: crate::tt::Scaled| e.plain(DType::CF64).0;
+            let number = |e: crate::trains::Scaled| e.plain(DType::CF64).0;
             close(number(element(&at, &x, &vec![0; count]).unwrap()), "element");
             close(number(elements(&at, &x, &vec![0; 2 * count]).unwrap()[1]), "elements");
             let modes = vec![1; count];
@@ -160,7 +159,7 @@ fn beside_not_finite<T: Scalar>() {
 
 /// Some entries of a dense tensor do not depend on a number of a core that is not finite. They must be the same as
 /// without it; the others must not be finite. The train is in memory of `location`.
-pub(in crate::tt) fn check_not_finite<T: Scalar>(c: &Arc<Context>, location: Location) {
+pub fn check_not_finite<T: Scalar>(c: &Arc<Context>, location: Location) {
     let at = Place::new(c, None, location);
     for (modes, ranks) in SHAPES {
         let plain = train::<T>(c, modes, ranks, 7);

@@ -1,19 +1,19 @@
 //! Cores with entries of very different magnitude, and tensors at the ends of the range.
 
 use super::support::*;
+use crate::algebra::{
+    Place, Spread, Truncation, add, apply, apply_round, cast, elements, full, hadamard, hadamard_round, matrix, round,
+    scale, tt_svd,
+};
 use crate::error::Error;
 use crate::scalar::{DType, Scalar};
 use crate::tensor::train::{Shape, TensorTrain, TrainMatrix};
 use crate::tensor::{Location, Tensor};
-use crate::tt::algebra::{
-    Place, Spread, Truncation, add, apply, apply_round, cast, elements, full, hadamard, hadamard_round, matrix, round,
-    scale, tt_svd,
-};
-use crate::tt::scaled::Scaled;
+use crate::trains::scaled::Scaled;
 
 /// 2^e, which may be subnormal.
 fn two(e: i64) -> f64 {
-    crate::tt::scaled::scale(1.0, e)
+    crate::trains::scaled::scale(1.0, e)
 }
 
 fn cores<T: Scalar>(c: &std::sync::Arc<crate::context::Context>, modes: &[usize], values: &[&[f64]]) -> TensorTrain {
@@ -31,7 +31,7 @@ fn cores<T: Scalar>(c: &std::sync::Arc<crate::context::Context>, modes: &[usize]
 /// The entries at these index tuples, computed with separate exponents.
 fn entries(x: &TensorTrain, places: &[&[usize]]) -> Vec<Scaled> {
     let at = Place::host(x.context());
-    places.iter().map(|place| crate::tt::algebra::element(&at, x, place).unwrap()).collect()
+    places.iter().map(|place| crate::algebra::element(&at, x, place).unwrap()).collect()
 }
 
 fn power(e: i64) -> Scaled {
@@ -140,7 +140,7 @@ fn rounding_keeps_what_is_small_beside_the_operands<T: Scalar>([first, p, q]: [i
     let all = Truncation::default();
     let matrices = |g, h| {
         let (product, info) = matrix::multiply_round(&at, g, h, &all).unwrap();
-        (crate::tt::algebra::copy(&at, product.train()).unwrap(), info)
+        (crate::algebra::copy(&at, product.train()).unwrap(), info)
     };
     let made = [
         hadamard_round(&at, &x, &y, &all).unwrap(),
@@ -205,7 +205,7 @@ fn products_in_exponents_of_their_own_are_those_of_the_type() {
     let mut y = train::<f32>(&c, &[3, 2, 3], &[1, 2, 3, 1], 4);
     let mut h = train::<f32>(&c, &[6, 4, 3], &[1, 2, 3, 1], 5);
     let plain = |x: &TensorTrain, y: &TensorTrain, h: &TensorTrain| {
-        let h = crate::tt::algebra::copy(&at, h).unwrap();
+        let h = crate::algebra::copy(&at, h).unwrap();
         let h = TrainMatrix::new("h", h, &[2, 2, 1], &[3, 2, 3]).unwrap();
         [hadamard(&at, x, y).unwrap(), apply(&at, &h, x).unwrap()].map(|z| dense::<f32>(&z))
     };

@@ -1,7 +1,7 @@
 use super::support::*;
+use crate::algebra::{Place, Spread, add, cast, conj, copy, reverse, rotate, scale, to_open};
 use crate::scalar::{Complex, DType, Scalar};
-use crate::tt::algebra::{Place, Spread, add, cast, conj, copy, reverse, rotate, scale, to_open};
-use crate::tt::scaled::Scaled;
+use crate::trains::scaled::Scaled;
 
 four_types! {
     sums_are_sums => sums;
@@ -194,7 +194,7 @@ fn huge_factors_are_spread_and_exact() {
     let y = scale(&at, Scaled { mantissa: C::new(0.5, 0.0), exponent: 2001 }, &x, Spread::Auto).unwrap();
     let back = scale(&at, Scaled { mantissa: C::new(0.5, 0.0), exponent: -1999 }, &y, Spread::Even).unwrap();
     let index = [1; 40];
-    let value = |t| crate::tt::algebra::element(&at, t, &index).unwrap();
+    let value = |t| crate::algebra::element(&at, t, &index).unwrap();
     assert_eq!(value(&y), Scaled { exponent: value(&x).exponent + 2000, ..value(&x) });
     assert_eq!(value(&back), value(&x));
     let cores = y.cores::<f32>("y").unwrap();

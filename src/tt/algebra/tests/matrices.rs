@@ -1,10 +1,10 @@
 use super::products::dense_matrix;
 use super::support::*;
+use crate::algebra::{Place, Spread, Truncation, matrix as algebra};
 use crate::scalar::Scalar;
 use crate::shape::Order;
 use crate::tensor::{Location, Tensor};
-use crate::tt::algebra::{Place, Spread, Truncation, matrix as algebra};
-use crate::tt::scaled::Scaled;
+use crate::trains::scaled::Scaled;
 
 four_types! {
     algebra_of_matrices => all;

@@ -1,6 +1,6 @@
 use super::support::*;
+use crate::algebra::{Place, Truncation, apply, apply_round, create, hadamard, hadamard_round, round, to_open};
 use crate::scalar::{Complex, DType, Scalar};
-use crate::tt::algebra::{Place, Truncation, apply, apply_round, hadamard, hadamard_round, round, to_open};
 
 four_types! {
     products_of_entries => entries;
@@ -115,7 +115,7 @@ fn products_are_the_same_with_any_number_of_threads() {
 fn zeros_of_a_matrix_hide_no_nan() {
     let c = context(1);
     let at = Place::host(&c);
-    let mut h = crate::tt::operator::identity(&c, DType::F64, &[2; 3]).unwrap();
+    let mut h = create::identity(&at, DType::F64, &[2; 3]).unwrap();
     // At each site the projector to index 0.
     (0..3).for_each(|k| h.train_mut().cores_mut::<f64>("h").unwrap().core(k)[3] = 0.0);
     for bad in [f64::NAN, f64::INFINITY] {

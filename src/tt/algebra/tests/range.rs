@@ -1,11 +1,11 @@
 //! Cores near the ends of the range, cores of zeros, and numbers that are not finite multiplied only by zeros.
 
 use super::support::*;
-use crate::error::Error;
-use crate::tensor::train::{TensorTrain, TrainMatrix};
-use crate::tt::algebra::{
+use crate::algebra::{
     Place, Truncation, add, apply, apply_round, canonicalize, full, hadamard, hadamard_round, round, tt_svd,
 };
+use crate::error::Error;
+use crate::tensor::train::{TensorTrain, TrainMatrix};
 
 /// A train of cores with one entry each.
 fn numbers<T: crate::scalar::Scalar>(c: &std::sync::Arc<crate::context::Context>, values: &[f64]) -> TensorTrain {
@@ -122,106 +122,14 @@ fn dense_tensors_of_trains_whose_bonds_carry_gauges_are_right() {
     dense_tensors_of_gauges_are_right::<C>(&[60, 400]);
 }
 
-#[test]
-fn gauges_of_random_trains_change_no_product() {
-    let c = context(1);
-    let at = Place::host(&c);
-    for seed in 0..20 {
-        let x = train::<f32>(&c, &[2; 4], &[1, 3, 3, 2, 1], seed);
-        let y = train::<f32>(&c, &[2; 4], &[1, 2, 3, 2, 1], seed + 100);
-        // Value b of each bond is multiplied by 2^e in one core and divided by it in the next.
-        let moved = |x: &TensorTrain, seed: u64| {
-            let mut z = crate::tt::algebra::copy(&at, x).unwrap();
-            let shape = x.shape().clone();
-            let shift = |bond: usize, b: usize| match bond {
-                0 | 4 => 0,
-                _ => ((b as u64 * 37 + bond as u64 * 11 + seed * 17) % 81) as i32 - 40,
-            };
-            let mut cores = z.cores_mut::<f32>("z").unwrap();
-            for k in 0..4 {
-                let [r, n, _] = shape.core(k);
-                for (i, v) in cores.core(k).iter_mut().enumerate() {
-                    *v *= 2.0f32.powi(shift(k + 1, i / (r * n)) - shift(k, i % r));
-                }
-            }
-            drop(cores);
-            z
-        };
-        let (gx, gy) = (moved(&x, seed), moved(&y, seed + 3));
-        let plain = hadamard(&at, &x, &y).unwrap();
-        let mut session = crate::tt::Contraction::new(&c, crate::tt::Options::default()).unwrap();
-        let norm = session.norm(None, &plain, None).unwrap().0;
-        for found in [
-            hadamard(&at, &gx, &gy).unwrap(),
-            hadamard_round(&at, &gx, &gy, &Truncation::default()).unwrap().0,
-            hadamard(&at, &gx, &y).unwrap(),
-        ] {
-            let error = session.distance(None, &plain, &found, None).unwrap().0;
-            assert!(error <= 2e-5 * norm, "seed {seed}: {error} of {norm}");
-        }
-    }
-}
-
-/// A train with twice the necessary ranks, and with core k times 2^e, keeps its norm and its entries in all
-/// decompositions.
-fn one_core_may_be_far_away<T: crate::scalar::Scalar>(powers: &[i32], bound: f64) {
-    let c = context(1);
-    let at = Place::host(&c);
-    let mut session = crate::tt::Contraction::new(&c, crate::tt::Options::default()).unwrap();
-    for ranks in [vec![1, 3, 3, 1], vec![1, 2, 1], vec![1, 1]] {
-        let d = ranks.len() - 1;
-        let x = train::<T>(&c, &vec![3; d], &ranks, 7);
-        let one = C::new(1.0, 0.0);
-        let twice = add(&at, one, &x, one, &x).unwrap();
-        for &e in powers {
-            for k in 0..d {
-                let mut y = crate::tt::algebra::copy(&at, &twice).unwrap();
-                let part = |v: f64| crate::tt::scaled::scale(v, i64::from(e));
-                for v in y.cores_mut::<T>("y").unwrap().core(k) {
-                    *v = T::from_parts(part(v.re()), part(v.im()));
-                }
-                let what = format!("{:?} 2^{e} at core {k} of {d}", T::DTYPE);
-                let (near, far) = (
-                    session.norm_scaled(None, &twice, None).unwrap().0,
-                    session.norm_scaled(None, &y, None).unwrap().0,
-                );
-                assert_eq!(far.exponent - near.exponent, i64::from(e), "{what}");
-                let (rounded, report) = round(&at, &y, &Truncation::default()).unwrap();
-                assert!(
-                    rounded.shape().ranks().iter().zip(&ranks).all(|(r, s)| r <= s),
-                    "{what}: {:?}",
-                    rounded.shape()
-                );
-                let off = |v: crate::tt::Scaled| v.over(far).unwrap().log_abs().exp();
-                assert!((off(report.norm) - 1.0).abs() < bound, "{what}: norm {:?} for {far:?}", report.norm);
-                let canonical = canonicalize(&at, &y, d / 2).unwrap();
-                let norm = session.norm_scaled(None, &canonical.train, None).unwrap().0;
-                let norm = crate::tt::Scaled { exponent: norm.exponent + canonical.exponent, ..norm };
-                assert!((off(norm) - 1.0).abs() < bound, "{what}: norm {norm:?} for {far:?}");
-                let exact = (canonical.exponent == 0).then_some(canonical.train);
-                for made in [Some(rounded), exact].into_iter().flatten() {
-                    let error = off(session.distance_scaled(None, &made, &y, None).unwrap().0);
-                    assert!(error < bound, "{what}: {error:e}");
-                }
-            }
-        }
-    }
-}
-
-#[test]
-fn trains_with_a_core_near_the_ends_of_the_range_are_decomposed() {
-    one_core_may_be_far_away::<f32>(&[60, 84, 85, 100, 122, -60, -90, -91, -105], 3e-6);
-    one_core_may_be_far_away::<f64>(&[500, 899, 901, 1000, 1018, -500, -899, -901, -990], 1e-13);
-    one_core_may_be_far_away::<C>(&[901, 1018, -990], 1e-13);
-}
-
 fn tensors_may_be_far_away<T: crate::scalar::Scalar>(powers: &[i32], bound: f64) {
     let c = context(1);
     let at = Place::host(&c);
     for dims in [vec![3, 4, 2], vec![2, 9], vec![5]] {
         let len = dims.iter().product::<usize>();
         for &e in powers {
-            let number = |i: usize| crate::tt::scaled::scale(1.0 + ((i * 37 + 11) % 64) as f64 / 64.0, i64::from(e));
+            let number =
+                |i: usize| crate::trains::scaled::scale(1.0 + ((i * 37 + 11) % 64) as f64 / 64.0, i64::from(e));
             let values = (0..len).map(|i| T::from_parts(number(i), 0.0)).collect::<Vec<_>>();
             let (location, order) = (crate::tensor::Location::Host, crate::shape::Order::ColumnMajor);
             let mut tensor = crate::tensor::Tensor::create(&c, T::DTYPE, location, order, &dims).unwrap();
@@ -237,8 +145,8 @@ fn tensors_may_be_far_away<T: crate::scalar::Scalar>(powers: &[i32], bound: f64)
             let mut back = crate::tensor::Tensor::create(&c, T::DTYPE, location, order, &dims).unwrap();
             full(&at, &made, &mut back, false).unwrap();
             for (i, v) in back.memory().host("x").unwrap().as_slice::<T>().unwrap().iter().enumerate() {
-                let found = crate::tt::scaled::scale(v.re(), i64::from(-e));
-                let wanted = crate::tt::scaled::scale(number(i), i64::from(-e));
+                let found = crate::trains::scaled::scale(v.re(), i64::from(-e));
+                let wanted = crate::trains::scaled::scale(number(i), i64::from(-e));
                 assert!((found - wanted).abs() < bound, "{:?} {dims:?} 2^{e}: {found} for {wanted}", T::DTYPE);
             }
         }
@@ -300,7 +208,7 @@ fn entries(c: &std::sync::Arc<crate::context::Context>, x: &TensorTrain, e: i64)
         crate::tensor::Tensor::create(c, crate::scalar::DType::F64, host, order, x.shape().modes()).unwrap();
     full(&at, x, &mut tensor, false).unwrap();
     let values = tensor.memory().host("tensor").unwrap().as_slice::<f64>().unwrap();
-    values.iter().map(|v| crate::tt::scaled::scale(*v, -e)).collect()
+    values.iter().map(|v| crate::trains::scaled::scale(*v, -e)).collect()
 }
 
 #[test]
@@ -318,12 +226,12 @@ fn numbers_near_the_least_of_the_type_are_kept() {
             let tolerance = 1e-13 + 4.0 * 2.0f64.powi((-1074 - e).max(-200) as i32) / size;
             let mut x = train::<f64>(&c, &modes, &ranks, 7);
             let mut cores = x.cores_mut::<f64>("x").unwrap();
-            cores.core(d - 1).iter_mut().for_each(|v| *v = crate::tt::scaled::scale(*v, e));
+            cores.core(d - 1).iter_mut().for_each(|v| *v = crate::trains::scaled::scale(*v, e));
             let order = crate::shape::Order::ColumnMajor;
             let dtype = crate::scalar::DType::F64;
             let mut tensor =
                 crate::tensor::Tensor::create(&c, dtype, crate::tensor::Location::Host, order, &modes).unwrap();
-            let small: Vec<f64> = wanted.iter().map(|v| crate::tt::scaled::scale(*v, e)).collect();
+            let small: Vec<f64> = wanted.iter().map(|v| crate::trains::scaled::scale(*v, e)).collect();
             tensor.view_mut::<f64>("t").unwrap().data().copy_from_slice(&small);
             for (what, (made, report)) in [
                 ("round", round(&at, &x, &Truncation::default()).unwrap()),

@@ -1,14 +1,14 @@
 use super::support::*;
+use crate::algebra::{
+    Place, Spread, Truncation, add, apply, canonicalize, cast, copy, create, elements, hadamard, matrix as algebra,
+    rotate, round, scale, tt_svd,
+};
 use crate::error::{Error, Result};
 use crate::scalar::DType;
 use crate::shape::Order;
 use crate::tensor::train::{Shape, TensorTrain};
 use crate::tensor::{Location, Tensor};
-use crate::tt::algebra::{
-    Place, Spread, Truncation, add, apply, canonicalize, cast, copy, create, elements, hadamard, matrix as algebra,
-    rotate, round, scale, tt_svd,
-};
-use crate::tt::scaled::Scaled;
+use crate::trains::scaled::Scaled;
 
 const ONE: C = C::new(1.0, 0.0);
 

@@ -1,8 +1,8 @@
 use super::support::*;
+use crate::algebra::{Place, Spread, Truncation, add, canonicalize, create, element, round, scale, to_open};
 use crate::scalar::{Complex, DType, Scalar};
 use crate::tensor::train::TensorTrain;
-use crate::tt::algebra::{Place, Spread, Truncation, add, canonicalize, create, element, round, scale, to_open};
-use crate::tt::scaled::Scaled;
+use crate::trains::scaled::Scaled;
 
 four_types! {
     sums_with_themselves_get_their_ranks_back => doubled;

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use crate::algebra::{Place, create};
 use crate::backend::BackendChoice;
 use crate::context::{Context, Options};
 use crate::scalar::{Complex, Real, Scalar};
 use crate::shape::Order;
 use crate::tensor::train::{Shape, TensorTrain, TrainMatrix};
 use crate::tensor::{Location, Tensor};
-use crate::tt::algebra::{Place, create};
 
 pub type C = Complex<f64>;
 

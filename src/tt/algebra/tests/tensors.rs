@@ -1,8 +1,8 @@
 use super::support::*;
+use crate::algebra::{Place, Truncation, tt_svd};
 use crate::scalar::{Complex, DType, Scalar};
 use crate::shape::Order;
 use crate::tensor::{Location, Tensor};
-use crate::tt::algebra::{Place, Truncation, tt_svd};
 
 four_types! {
     trains_of_dense_tensors => decomposed;
@@ -83,7 +83,7 @@ fn ranks_are_those_of_other_libraries() {
         assert_eq!(y.shape().ranks()[1..6], ranks, "complex, {epsilon}");
         // A train of higher ranks than the tensor's is rounded to the tensor's ranks.
         let (fine, _) = tt_svd(&at, &t, None, &Truncation::relative(1e-15)).unwrap();
-        let (y, _) = crate::tt::algebra::round(&at, &fine, &Truncation::relative(epsilon)).unwrap();
+        let (y, _) = crate::algebra::round(&at, &fine, &Truncation::relative(epsilon)).unwrap();
         assert_eq!(y.shape().ranks()[1..6], ranks, "rounded, {epsilon}");
     }
     let sine: Vec<C> =

@@ -9,17 +9,17 @@ use crate::alloc;
 use crate::backend::gpu::Region;
 use crate::error::{Error, Result};
 use crate::instances::compiled_here;
+use crate::operator::chain::Chain;
+use crate::operator::device::Ops;
+use crate::operator::erased::Work;
+use crate::operator::gather::Gather;
+use crate::operator::side::Side;
+use crate::operator::slots::Slots;
+use crate::operator::stored::{self, Stored};
+use crate::operator::trains::Trains;
+use crate::operator::wide;
 use crate::scalar::Scalar;
 use crate::stream::Stream;
-use crate::tt::operator::chain::Chain;
-use crate::tt::operator::device::Ops;
-use crate::tt::operator::erased::Work;
-use crate::tt::operator::gather::Gather;
-use crate::tt::operator::side::Side;
-use crate::tt::operator::slots::Slots;
-use crate::tt::operator::stored::{self, Stored};
-use crate::tt::operator::trains::Trains;
-use crate::tt::operator::wide;
 
 impl Environments {
     compiled_here! {

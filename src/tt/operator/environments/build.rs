@@ -4,16 +4,16 @@ use super::checks::{expect_bond, expect_extent, wrong_type};
 use super::state::Environments;
 use super::store::{Store, find};
 use crate::error::{Error, Result};
+use crate::operator::chain::Chain;
+use crate::operator::device::Ops;
+use crate::operator::erased::{Operations as _, Typed};
+use crate::operator::exact::{Exact, Sites};
+use crate::operator::side::Side;
+use crate::operator::stored::{Step, Stored};
+use crate::operator::trains::{Trains, are_finite};
 use crate::scalar::{Scalar, with_scalar};
 use crate::stream::Stream;
-use crate::tt::balance;
-use crate::tt::operator::chain::Chain;
-use crate::tt::operator::device::Ops;
-use crate::tt::operator::erased::{Operations as _, Typed};
-use crate::tt::operator::exact::{Exact, Sites};
-use crate::tt::operator::side::Side;
-use crate::tt::operator::stored::{Step, Stored};
-use crate::tt::operator::trains::{Trains, are_finite};
+use crate::trains::balance;
 
 impl Environments {
     /// Builds the missing environments of `side` up to bond k, 0 to d, in the order of `stream` or of the context's own

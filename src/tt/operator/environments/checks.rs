@@ -1,9 +1,9 @@
 //! Checks of the arguments of environments.
 
 use crate::error::{Error, Result};
+use crate::operator::ops::Extent;
 use crate::scalar::{DType, Scalar};
 use crate::shape::{self, to_i64};
-use crate::tt::operator::ops::Extent;
 
 pub(super) fn expect_length(found: usize, extent: Extent) -> Result<()> {
     let count = extent.elements()?;

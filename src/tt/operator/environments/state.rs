@@ -8,19 +8,19 @@ use super::store::Store;
 use crate::alloc;
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::operator::chain::Chain;
+use crate::operator::device::{Ops, on_device};
+use crate::operator::erased::{Operations as _, Typed};
+use crate::operator::slots::Slots;
+use crate::operator::stored::Stored;
+use crate::operator::trains::Trains;
 use crate::progress::CancelFlag;
 use crate::scalar::{DType, with_scalar};
 use crate::session::CancelHandle;
 use crate::stream::{self, Stream};
 use crate::tensor::train::TensorTrain;
-use crate::tt::operator::chain::Chain;
-use crate::tt::operator::device::{Ops, on_device};
-use crate::tt::operator::erased::{Operations as _, Typed};
-use crate::tt::operator::slots::Slots;
-use crate::tt::operator::stored::Stored;
-use crate::tt::operator::trains::Trains;
-use crate::tt::options::Options;
-use crate::tt::watch::Watch;
+use crate::trains::options::Options;
+use crate::trains::watch::Watch;
 
 /// The environments of <y|H|x>, or of <y|x>, at all bonds 0 to d. An environment is built when it is needed, and held
 /// until [`Environments::update_core`] reports a change of a core that it depends on. There are at most d + 1 for each
@@ -101,7 +101,7 @@ impl Environments {
     ///
     /// # Errors
     /// As [`Environments::new`].
-    pub(in crate::tt) fn exact(context: &Arc<Context>, options: &Options, trains: &Trains<'_>) -> Result<Self> {
+    pub fn exact(context: &Arc<Context>, options: &Options, trains: &Trains<'_>) -> Result<Self> {
         let mut made = Self::new(context, options, trains)?;
         made.is_far = Some(true);
         Ok(made)
@@ -115,7 +115,7 @@ impl Environments {
     }
 
     /// The same environments, for use within a call that `flag` cancels.
-    pub(in crate::tt) fn stopped_by(self, flag: CancelFlag) -> Self {
+    pub fn stopped_by(self, flag: CancelFlag) -> Self {
         Self { stop: Some(flag), ..self }
     }
 
@@ -136,8 +136,7 @@ impl Environments {
     }
 
     /// Whether environments with an exponent for each number are stored.
-    #[cfg(test)]
-    pub(crate) fn has_exact(&self) -> bool {
+    pub fn has_exact(&self) -> bool {
         with_scalar!(self.dtype, "x", T => Ok(self.store.downcast_ref::<Store<T>>().is_some_and(|s| s.exact.is_some())))
             .unwrap_or(false)
     }

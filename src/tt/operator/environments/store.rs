@@ -3,11 +3,11 @@
 use std::any::Any;
 
 use crate::error::{Error, Result};
+use crate::operator::erased::Work;
+use crate::operator::exact::Exact;
+use crate::operator::side::Side;
+use crate::operator::stored::Stored;
 use crate::scalar::Scalar;
-use crate::tt::operator::erased::Work;
-use crate::tt::operator::exact::Exact;
-use crate::tt::operator::side::Side;
-use crate::tt::operator::stored::Stored;
 
 /// The environments that have been built, by their bonds, and the workspace of steps.
 pub(super) struct Store<T: Scalar> {

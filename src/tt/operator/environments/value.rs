@@ -5,23 +5,23 @@ use super::state::Environments;
 use super::store::{find, find_exact};
 use crate::error::{Error, Result};
 use crate::instances::compiled_here;
+use crate::operator::chain::Chain;
+use crate::operator::device::Ops;
+use crate::operator::erased::{Operations as _, Typed};
+use crate::operator::exact::Sites;
+use crate::operator::gather::Gather;
+use crate::operator::layers::{Layer, layers};
+use crate::operator::side::Side;
+use crate::operator::site_matrix::{expect_operator, is_real};
+use crate::operator::slots::Slots;
+use crate::operator::stored::{self, Step};
+use crate::operator::trains::{Trains, are_finite, complex_of};
+use crate::operator::{wide, zero_columns};
 use crate::scalar::{Complex, Scalar, with_scalar};
 use crate::stream::Stream;
 use crate::tensor::train::TrainMatrix;
-use crate::tt::finite;
-use crate::tt::operator::chain::Chain;
-use crate::tt::operator::device::Ops;
-use crate::tt::operator::erased::{Operations as _, Typed};
-use crate::tt::operator::exact::Sites;
-use crate::tt::operator::gather::Gather;
-use crate::tt::operator::layers::{Layer, layers};
-use crate::tt::operator::side::Side;
-use crate::tt::operator::site_matrix::{expect_operator, is_real};
-use crate::tt::operator::slots::Slots;
-use crate::tt::operator::stored::{self, Step};
-use crate::tt::operator::trains::{Trains, are_finite, complex_of};
-use crate::tt::operator::{wide, zero_columns};
-use crate::tt::scaled::Scaled;
+use crate::trains::finite;
+use crate::trains::scaled::Scaled;
 
 impl Environments {
     compiled_here! {

@@ -1,18 +1,15 @@
-//! Calls of a contraction with operators: cancellation, progress and the number of steps.
+//! The number of steps of calls with operators, and the cancellation of a sum of terms.
 
-use std::cell::RefCell;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use super::support::*;
 use crate::error::{Error, Result};
-use crate::progress::ProgressFn;
+use crate::operator::local::{correlation_watched, expect_local_watched};
+use crate::operator::models::{self, Heisenberg};
+use crate::operator::value::{rayleigh_watched, sandwich_watched, unwatched};
+use crate::operator::{Terms, Trains, ising};
 use crate::scalar::DType;
-use crate::tensor::train::{TensorTrain, TrainMatrix};
-use crate::tt::Contraction;
-use crate::tt::operator::local::{correlation_watched, expect_local_watched};
-use crate::tt::operator::value::{rayleigh_watched, sandwich_watched, unwatched};
-use crate::tt::operator::{Side, Trains, ising};
-use crate::tt::options::Options;
+use crate::trains::options::Options;
 
 const Z: [(f64, f64); 4] = [(1.0, 0.0), (0.0, 0.0), (0.0, 0.0), (-1.0, 0.0)];
 
@@ -25,80 +22,6 @@ fn state(d: usize, rank: usize, ends: usize) -> Plain {
     Plain::random(&mut Draw::new(5), &vec![2; d], &ranks, false)
 }
 
-/// A call of a contraction with an operator.
-type Call = fn(&mut Contraction, &TensorTrain, &TrainMatrix, Option<&ProgressFn<'_>>) -> Result<()>;
-
-fn calls() -> [Call; 4] {
-    [
-        |s, x, h, report| s.sandwich(None, &Trains::new(x, Some(h), x), report).map(|_| ()),
-        |s, x, h, report| s.rayleigh(None, x, h, report).map(|_| ()),
-        |s, x, _, report| s.expect_local(None, x, &z(), &[0, 5, 7], report).map(|_| ()),
-        |s, x, _, report| s.correlation(None, x, &z(), &z(), report).map(|_| ()),
-    ]
-}
-
-#[test]
-fn calls_are_cancelled_and_reported_on() {
-    let context = cpu(1);
-    // Long enough for the calling thread to report progress.
-    let (x, h) = (state(600, 16, 1).train(&context, DType::F64), ising(&context, DType::F64, 600, 1.0, 0.5, false));
-    let h = h.unwrap();
-    let mut session = Contraction::new(&context, Options::default()).unwrap();
-    let handle = session.cancel_handle();
-    for call in calls() {
-        let asked = |_: i64, _: i64, _: f64| false;
-        assert_eq!(call(&mut session, &x, &h, Some(&asked)), Err(Error::Cancelled));
-        let by_handle = |step: i64, steps: i64, _: f64| {
-            assert!(step < steps);
-            handle.cancel();
-            true
-        };
-        assert_eq!(call(&mut session, &x, &h, Some(&by_handle)), Err(Error::Cancelled));
-        let by_context = |_: i64, _: i64, _: f64| {
-            context.cancel();
-            true
-        };
-        assert_eq!(call(&mut session, &x, &h, Some(&by_context)), Err(Error::Cancelled));
-        let seen = RefCell::new(Vec::new());
-        let report = |step: i64, steps: i64, _: f64| {
-            seen.borrow_mut().push((step, steps));
-            true
-        };
-        call(&mut session, &x, &h, Some(&report)).unwrap();
-        let seen = seen.into_inner();
-        let steps = seen[0].1;
-        assert!(steps >= 600 && seen.iter().all(|s| s.1 == steps), "{seen:?}");
-        assert!(seen.is_sorted() && seen.last() == Some(&(steps, steps)), "{seen:?}");
-        call(&mut session, &x, &h, None).unwrap();
-    }
-}
-
-#[test]
-fn a_contraction_cancels_what_its_environments_compute() {
-    let context = cpu(1);
-    let (x, h) = (state(3000, 8, 1).train(&context, DType::F64), ising(&context, DType::F64, 3000, 1.0, 0.5, false));
-    let h = h.unwrap();
-    let session = Contraction::new(&context, Options::default()).unwrap();
-    let trains = Trains::new(&x, Some(&h), &x);
-    let mut environments = session.environments(&trains).unwrap();
-    let (handle, over) = (session.cancel_handle(), AtomicBool::new(false));
-    let result = std::thread::scope(|scope| {
-        scope.spawn(|| {
-            while !over.load(Ordering::Relaxed) {
-                handle.cancel();
-            }
-        });
-        let result = environments.build(None, &trains, Side::Left, 3000);
-        over.store(true, Ordering::Relaxed);
-        result
-    });
-    assert_eq!(result, Err(Error::Cancelled));
-    let value = environments.value(None, &trains, 3000).unwrap();
-    let (whole, _) = crate::tt::operator::sandwich(&context, &Options::default(), &trains).unwrap();
-    let off = value.plus(whole.times(crate::tt::Scaled::real(-1.0))).over(whole).unwrap();
-    assert!(off.log_abs() < (1e-10f64).ln(), "{value:?} {whole:?}");
-}
-
 #[test]
 fn every_step_is_counted() {
     let context = cpu(2);
@@ -108,7 +31,7 @@ fn every_step_is_counted() {
         let trains = Trains::new(&x, Some(&h), &x);
         for limit in [0, 100_000] {
             let options = Options { workspace_limit: limit, ..Options::default() };
-            let counted = |what: &str, call: &dyn Fn(&crate::tt::watch::Watch) -> Result<()>| {
+            let counted = |what: &str, call: &dyn Fn(&crate::trains::watch::Watch) -> Result<()>| {
                 let watch = unwatched(&context);
                 call(&watch).unwrap();
                 let done = i64::try_from(watch.done.load(Ordering::Relaxed)).unwrap();
@@ -123,4 +46,17 @@ fn every_step_is_counted() {
             }
         }
     }
+}
+
+#[test]
+fn a_sum_of_terms_ends_at_its_next_site() {
+    let context = cpu(1);
+    let mut terms = Terms::uniform(4, 2).unwrap();
+    terms.add(c(1.0, 0.0), &[(1, &[c(2.0, 0.0); 4])]).unwrap();
+    let running = context.cancel_watch();
+    context.cancel();
+    let built = terms.build_watched(&context, DType::F64, false, running).map(drop);
+    assert_eq!(built, Err(Error::Cancelled));
+    assert!(terms.build(&context, DType::F64, false).is_ok());
+    assert!(models::heisenberg(&context, DType::F64, 4, &Heisenberg::default()).is_ok());
 }

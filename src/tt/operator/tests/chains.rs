@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use super::support::*;
 use crate::context::Context;
+use crate::operator::models::Heisenberg;
+use crate::operator::spin::spin;
+use crate::operator::{Terms, heisenberg, ising, rayleigh};
 use crate::scalar::DType;
 use crate::tensor::train::TrainMatrix;
-use crate::tt::operator::models::Heisenberg;
-use crate::tt::operator::spin::spin;
-use crate::tt::operator::{Terms, heisenberg, ising, rayleigh};
-use crate::tt::options::{Options, Scaling};
+use crate::trains::options::{Options, Scaling};
 
 fn energy(context: &Arc<Context>, x: &Plain, dtype: DType, h: &TrainMatrix) -> C {
     number(rayleigh(context, &Options::default(), &x.train(context, dtype), h).unwrap().quotient)
@@ -72,7 +72,7 @@ fn the_aklt_state_has_two_thirds_a_bond() {
     }
     let norm = |d: usize| {
         let x = aklt(d).train(&context, DType::F64);
-        let (h, _) = (crate::tt::operator::identity(&context, DType::F64, &vec![3; d]).unwrap(), ());
+        let (h, _) = (crate::operator::identity(&context, DType::F64, &vec![3; d]).unwrap(), ());
         number(rayleigh(&context, &Options::default(), &x, &h).unwrap().denominator).re
     };
     for (d, value) in [(3, 24.0), (4, 84.0), (7, 2184.0), (10, 59052.0)] {

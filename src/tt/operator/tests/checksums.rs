@@ -5,15 +5,13 @@ use std::sync::Arc;
 use super::support::*;
 use crate::context::Context;
 use crate::error::Result;
+use crate::operator::models::Heisenberg;
+use crate::operator::{Environments, Side, Trains, correlation, expect_local, heisenberg, ising, rayleigh, sandwich};
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
 use crate::tensor::train::{TensorTrain, TrainMatrix};
 use crate::testing::checksums::{Cases, Checksum, checksum_tests};
-use crate::tt::operator::models::Heisenberg;
-use crate::tt::operator::{
-    Environments, Side, Trains, correlation, expect_local, heisenberg, ising, rayleigh, sandwich,
-};
-use crate::tt::options::{Conjugate, Options, Scaling};
-use crate::tt::tests::checksums::add_scaled;
+use crate::trains::options::{Conjugate, Options, Scaling};
+use crate::trains::testing::add_scaled;
 
 checksum_tests!("tt_operator", cases);
 

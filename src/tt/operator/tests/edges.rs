@@ -4,13 +4,13 @@ use super::support::*;
 use crate::backend::BackendChoice;
 use crate::context::{Context, Options as ContextOptions};
 use crate::error::Error;
+use crate::operator::{Trains, heisenberg, identity, ising, plan_rayleigh, plan_sandwich, rayleigh, sandwich};
 use crate::scalar::DType;
 use crate::tensor::Location;
 use crate::tensor::train::{BlockKind, TensorTrain};
-use crate::tt::info::{Info, Outcome};
-use crate::tt::operator::{Trains, heisenberg, identity, ising, plan_rayleigh, plan_sandwich, rayleigh, sandwich};
-use crate::tt::options::{Method, Options, Scaling};
-use crate::tt::scaled::Scaled;
+use crate::trains::info::{Info, Outcome};
+use crate::trains::options::{Method, Options, Scaling};
+use crate::trains::scaled::Scaled;
 
 #[test]
 fn zeros_are_zero_and_cannot_be_divided_by() {
@@ -73,7 +73,7 @@ fn workspace_is_reused_and_named_if_it_is_too_small() {
     let (d, modes) = (6, vec![2; 6]);
     let ranks = vec![9; d + 1];
     let x = Plain::random(&mut draw, &modes, &ranks, true).train(&context, DType::CF64);
-    let h = heisenberg(&context, DType::F64, d, &crate::tt::operator::models::Heisenberg::default()).unwrap();
+    let h = heisenberg(&context, DType::F64, d, &crate::operator::models::Heisenberg::default()).unwrap();
     let trains = Trains::new(&x, Some(&h), &x);
     let run = |options: &Options| {
         let before = context.host_budget().restart_peak();
@@ -216,7 +216,7 @@ fn what_does_not_fit_is_named() {
 #[test]
 fn blocks_are_found_once_and_again_after_a_change() {
     let context = cpu(1);
-    let mut h = heisenberg(&context, DType::F64, 6, &crate::tt::operator::models::Heisenberg::default()).unwrap();
+    let mut h = heisenberg(&context, DType::F64, 6, &crate::operator::models::Heisenberg::default()).unwrap();
     let blocks = h.blocks("h").unwrap();
     assert!(std::sync::Arc::ptr_eq(&blocks, &h.blocks("h").unwrap()));
     // 8 of 25 blocks are not zero; two are identities, and two are S_z.

@@ -3,9 +3,10 @@
 use std::f64::consts::PI;
 
 use super::support::*;
+use crate::operator::{Trains, ising, rayleigh, sandwich};
 use crate::scalar::DType;
-use crate::tt::operator::{Trains, ising, rayleigh, sandwich};
-use crate::tt::options::Options;
+use crate::trains::options::Options;
+use crate::trains::testing::npy;
 
 #[test]
 fn exact_integers_come_out_in_all_types() {

@@ -2,11 +2,11 @@
 
 use super::support::*;
 use crate::error::{Error, Result};
+use crate::operator::{Environments, Trains, correlation, expect_local};
 use crate::scalar::DType;
-use crate::tt::info::Outcome;
-use crate::tt::operator::{Environments, Trains, correlation, expect_local};
-use crate::tt::options::Options;
-use crate::tt::scaled::{Scaled, scale};
+use crate::trains::info::Outcome;
+use crate::trains::options::Options;
+use crate::trains::scaled::{Scaled, scale};
 
 /// Options with the smallest workspace that a call accepts, as its error names it. One byte less must be refused.
 fn needed<R>(call: impl Fn(&Options) -> Result<R>) -> Options {

@@ -2,13 +2,13 @@
 
 use super::support::*;
 use crate::error::Error;
+use crate::operator::models::Heisenberg;
+use crate::operator::slots::Slots;
+use crate::operator::spin::{pauli, spin};
+use crate::operator::{Terms, Trains, heisenberg, identity, ising, sandwich};
 use crate::scalar::DType;
 use crate::tensor::train::TrainMatrix;
-use crate::tt::operator::models::Heisenberg;
-use crate::tt::operator::slots::Slots;
-use crate::tt::operator::spin::{pauli, spin};
-use crate::tt::operator::{Terms, Trains, heisenberg, identity, ising, sandwich};
-use crate::tt::options::Options;
+use crate::trains::options::Options;
 
 type Term = (C, Vec<(usize, Vec<C>)>);
 

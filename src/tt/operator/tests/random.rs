@@ -1,9 +1,9 @@
 //! <y|H|x> of random trains against full tensors.
 
 use super::support::*;
+use crate::operator::{Trains, rayleigh, sandwich};
 use crate::scalar::DType;
-use crate::tt::operator::{Trains, rayleigh, sandwich};
-use crate::tt::options::{Conjugate, Method, Options, Scaling};
+use crate::trains::options::{Conjugate, Method, Options, Scaling};
 
 /// Types of y, H and x that may be combined.
 const TYPES: [[DType; 3]; 10] = [

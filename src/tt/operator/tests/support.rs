@@ -1,6 +1,5 @@
 //! Trains as plain arrays, contracted from the definition; golden data.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::backend::BackendChoice;
@@ -9,7 +8,8 @@ use crate::error::Result;
 use crate::scalar::{Complex, DType, Scalar, with_scalar};
 use crate::tensor::Location;
 use crate::tensor::train::{Shape, TensorTrain, TrainMatrix};
-use crate::tt::Scaled;
+use crate::trains::Scaled;
+use crate::trains::testing::golden;
 
 pub type C = Complex<f64>;
 
@@ -222,18 +222,6 @@ pub fn act(x: &[C], modes: &[usize], k: usize, op: &[C]) -> Vec<C> {
         }
     }
     out
-}
-
-pub fn golden(name: &str) -> PathBuf {
-    crate::tt::tests::support::golden(name)
-}
-
-/// The numbers of a .npy file of little-endian f64.
-pub fn npy(name: &str) -> Vec<f64> {
-    let bytes = std::fs::read(golden(name)).unwrap();
-    assert_eq!(&bytes[..6], b"\x93NUMPY");
-    let head = usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
-    bytes[10 + head..].chunks_exact(8).map(|b| f64::from_le_bytes(b.try_into().unwrap())).collect()
 }
 
 /// A value of a JSON file, enough for the golden data.

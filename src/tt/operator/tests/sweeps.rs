@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use super::support::*;
 use crate::context::Context;
+use crate::operator::{Environments, Side, Trains, sandwich};
 use crate::scalar::{Complex, DType};
 use crate::tensor::Location;
-use crate::tt::operator::{Environments, Side, Trains, sandwich};
-use crate::tt::options::{Options, Scaling};
-use crate::tt::scaled::scale;
-use crate::tt::tests::nonfinite::placed;
+use crate::trains::options::{Options, Scaling};
+use crate::trains::scaled::scale;
+use crate::trains::testing::placed;
 
 struct Case {
     y: Plain,
