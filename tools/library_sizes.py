@@ -55,7 +55,7 @@ def main() -> int:
         if len(parts) < 4:
             continue
         size, kind, name = int(parts[1], 16), parts[2], parts[3]
-        if "FATBINS" in name:
+        if "IMAGES" in name:
             kernels += size
         elif kind in "tTwW":
             owners[owner(name)].append(size)

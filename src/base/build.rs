@@ -1,5 +1,5 @@
-//! Compiles the one C file and the CUDA kernels: every `cuda/*.cu` becomes one compressed fat binary that the library
-//! embeds. The launch constants of `cuda/*_launch.h` become Rust constants.
+//! Compiles the one C file and the CUDA kernels: every `cuda/*.cu` becomes one image for each architecture, which the
+//! library embeds in compressed form. The launch constants of `cuda/*_launch.h` become Rust constants.
 //!
 //! | variable | meaning |
 //! |---|---|
@@ -22,6 +22,9 @@ type Outcome<T> = Result<T, String>;
 const DEFAULT_ARCHS: &str = "sm_80,sm_90,compute_80";
 /// Families with instructions that code for sm_90 has only as sm_90a, which the same GPUs run.
 const FEATURED: &[&str] = &["tt_digits"];
+/// Of zstd. nvcc's own compression is as good from CUDA 13 on, but that of CUDA 12 either takes twice the space or needs
+/// drivers from 550 on.
+const LEVEL: i32 = 19;
 /// nvcc takes 1 GB and a minute for the larger families; more at once would swamp a small machine.
 const PARALLEL: usize = 2;
 
@@ -74,14 +77,14 @@ fn cuda() -> Outcome<()> {
             }
             println!("cargo:rustc-env=PURLIN_BUILD_CUDA=none");
             println!("cargo:rustc-env=PURLIN_BUILD_ARCHS=none");
-            return write_if_changed(&out.join("fatbins.rs"), &embedding(&[]));
+            return write_if_changed(&out.join("images.rs"), &embedding(&[], &out)?);
         }
     };
     println!("cargo:rerun-if-changed={}", nvcc.display());
     let archs = architectures(&env::var("PURLIN_CUDA_ARCHS").unwrap_or_default())?;
     let version = nvcc_version(&nvcc)?;
-    let families = compile_all(&nvcc, &version, &archs, &sources, &out)?;
-    write_if_changed(&out.join("fatbins.rs"), &embedding(&families))?;
+    let images = compile_all(&nvcc, &version, &archs, &sources, &out)?;
+    write_if_changed(&out.join("images.rs"), &embedding(&images, &out)?)?;
     println!("cargo:rustc-cfg=purlin_cuda");
     println!("cargo:rustc-env=PURLIN_BUILD_CUDA={version}");
     println!("cargo:rustc-env=PURLIN_BUILD_ARCHS={}", archs.join(" "));
@@ -141,17 +144,39 @@ fn architectures(list: &str) -> Outcome<Vec<String>> {
     Ok(archs)
 }
 
-/// Compiles every family, two at a time; returns their names in order.
-fn compile_all(nvcc: &Path, version: &str, archs: &[String], sources: &Path, out: &Path) -> Outcome<Vec<String>> {
-    let units = files(sources, ".cu")?;
-    // target/PROFILE/build/purlin-base-HASH/out: the fat binaries are the same for every profile and feature.
+/// One family for one architecture.
+struct Image {
+    family: String,
+    /// As nvcc writes it: `sm_90`, `sm_90a`, `compute_80`.
+    arch: String,
+    unit: PathBuf,
+}
+
+impl Image {
+    fn file(&self) -> String {
+        format!("{}.{}.zst", self.family, self.arch)
+    }
+}
+
+/// Compiles every family for every architecture, two images at a time; returns them in order.
+fn compile_all(nvcc: &Path, version: &str, archs: &[String], sources: &Path, out: &Path) -> Outcome<Vec<Image>> {
+    let mut images = Vec::new();
+    for unit in files(sources, ".cu")? {
+        let family = stem(&unit)?;
+        for arch in archs {
+            let is_featured = arch == "sm_90" && FEATURED.contains(&family.as_str());
+            let arch = if is_featured { "sm_90a".to_owned() } else { arch.clone() };
+            images.push(Image { family: family.clone(), arch, unit: unit.clone() });
+        }
+    }
+    // target/PROFILE/build/purlin-base-HASH/out: the images are the same for every profile and feature.
     let cache = out.ancestors().nth(4).unwrap_or(out).join("purlin-kernels");
     fs::create_dir_all(&cache).map_err(|e| format!("{}: {e}", cache.display()))?;
     let next = AtomicUsize::new(0);
     let failure = Mutex::new(None);
     let work = || {
-        while let Some(unit) = units.get(next.fetch_add(1, Ordering::Relaxed)) {
-            if let Err(problem) = compile(nvcc, version, archs, unit, &cache, out)
+        while let Some(image) = images.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if let Err(problem) = compile(nvcc, version, image, &cache, out)
                 && let Ok(mut slot) = failure.lock()
             {
                 slot.get_or_insert(problem);
@@ -163,39 +188,32 @@ fn compile_all(nvcc: &Path, version: &str, archs: &[String], sources: &Path, out
             scope.spawn(work);
         }
     });
-    if let Some(problem) = failure.into_inner().map_err(|_| "a compilation thread died")? {
-        return Err(problem);
+    match failure.into_inner().map_err(|_| "a compilation thread died")? {
+        Some(problem) => Err(problem),
+        None => Ok(images),
     }
-    units.iter().map(|u| stem(u)).collect()
 }
 
-/// Compiles one family unless the same sources were compiled by the same command before.
-fn compile(nvcc: &Path, version: &str, archs: &[String], unit: &Path, cache: &Path, out: &Path) -> Outcome<()> {
-    let name = stem(unit)?;
-    let mut arguments: Vec<String> =
-        ["--fatbin", "-std=c++17", "-O3", "-Xfatbin=-compress-all", "--expt-relaxed-constexpr"]
-            .map(String::from)
-            .into();
-    // nvcc 13 compresses by zstd; `size` is the same format, a quarter smaller. Of earlier ones it would be another format
-    // than their default, which drivers before 12.4 cannot load.
-    if version.split('.').next().and_then(|major| major.parse::<u32>().ok()).is_some_and(|major| major >= 13) {
-        arguments.push("--compress-mode=size".to_owned());
-    }
-    for arch in archs {
-        let arch = if arch == "sm_90" && FEATURED.contains(&name.as_str()) { "sm_90a" } else { arch };
-        arguments.push(format!("-gencode=arch={},code={arch}", arch.replace("sm_", "compute_")));
-    }
+/// Compiles one image unless the same sources were compiled by the same command before.
+fn compile(nvcc: &Path, version: &str, image: &Image, cache: &Path, out: &Path) -> Outcome<()> {
+    let kind = if image.arch.starts_with("compute_") { "--ptx" } else { "--cubin" };
+    let arch = format!("--gpu-architecture={}", image.arch);
+    let arguments = [kind, &arch, "-std=c++17", "-O3", "--expt-relaxed-constexpr"];
     let mut state = DefaultHasher::new();
-    (version, &arguments).hash(&mut state);
-    hash_sources(unit, &mut Vec::new(), &mut state)?;
-    let made = cache.join(format!("{name}-{:016x}.fatbin", state.finish()));
+    (version, arguments, LEVEL).hash(&mut state);
+    hash_sources(&image.unit, &mut Vec::new(), &mut state)?;
+    let made = cache.join(format!("{}.{}-{:016x}.zst", image.family, image.arch, state.finish()));
     if !made.is_file() {
-        // Under a name of its own until it is whole: builds of other profiles may run at the same time.
-        let partial = cache.join(format!("{name}-{}.partial", std::process::id()));
-        run(Command::new(nvcc).args(&arguments).arg("-o").arg(&partial).arg(unit))?;
+        // Under names of its own until it is whole: builds of other profiles may run at the same time.
+        let partial = cache.join(format!("{}.{}-{}.partial", image.family, image.arch, std::process::id()));
+        run(Command::new(nvcc).args(arguments).arg("-o").arg(&partial).arg(&image.unit))?;
+        let problem = |e| format!("{}: {e}", partial.display());
+        let code = fs::read(&partial).map_err(problem)?;
+        // With its length at the front of the frame.
+        fs::write(&partial, zstd::bulk::compress(&code, LEVEL).map_err(problem)?).map_err(problem)?;
         fs::rename(&partial, &made).map_err(|e| format!("{}: {e}", made.display()))?;
     }
-    let wanted = out.join(format!("{name}.fatbin"));
+    let wanted = out.join(image.file());
     fs::copy(&made, &wanted).map(|_| ()).map_err(|e| format!("{}: {e}", wanted.display()))
 }
 
@@ -229,23 +247,28 @@ fn files(dir: &Path, ending: &str) -> Outcome<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Rust source with the fat binaries' bytes, aligned as the driver wants them.
-fn embedding(families: &[String]) -> String {
-    let mut text = String::new();
-    if !families.is_empty() {
-        text.push_str("#[repr(C, align(16))]\nstruct Aligned<T: ?Sized>(T);\n");
-    }
-    text.push_str("pub(super) static FATBINS: &[(&str, &[u8])] = &[\n");
-    for name in families {
+/// Rust source with the images in `out`, each a static of its own, so that a list of symbols shows their sizes.
+fn embedding(images: &[Image], out: &Path) -> Outcome<String> {
+    let mut text = String::from("pub(super) static IMAGES: &[Image] = &[\n");
+    for image in images {
+        let (kind, number) = image.arch.split_once('_').ok_or("an architecture without a number")?;
+        let code = match (number.strip_suffix('a'), number.trim_end_matches('f')) {
+            (Some(number), _) => format!("Code::Only({number})"),
+            (None, number) if kind == "compute" => format!("Code::Intermediate({number})"),
+            (None, number) => format!("Code::Machine({number})"),
+        };
+        let file = image.file();
+        let bytes = fs::metadata(out.join(&file)).map_err(|e| format!("{file}: {e}"))?.len();
         // Writing into a string cannot fail.
         let _ = writeln!(
             text,
-            "    ({name:?}, {{ static F: &Aligned<[u8]> = &Aligned(*include_bytes!(concat!(env!(\"OUT_DIR\"), \
-             \"/{name}.fatbin\"))); &F.0 }}),"
+            "    Image {{ family: {:?}, code: {code}, frame: {{ static FRAME: [u8; {bytes}] = \
+             *include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{file}\")); &FRAME }} }},",
+            image.family
         );
     }
     text.push_str("];\n");
-    text
+    Ok(text)
 }
 
 /// Rust constants for the `#define PURLIN_X <integer>` lines of the header.

@@ -10,7 +10,8 @@
 //! | `device`, `open` | the list of devices; an open device and its operations |
 //! | `memory`, `copy`, `staging`, `slots` | device and page-locked memory; copies between them |
 //! | `stream`, `recording`, `graph` | queues and events; work that is recorded once and launched as a whole |
-//! | `loaded`, `module`, `launch`, `kernels` | loaded and embedded kernels, launches, and a safe function for each kernel |
+//! | `images` | compiled kernels as the build embeds them |
+//! | `loaded`, `module`, `launch`, `kernels` | loaded kernels, launches, and a safe function for each kernel |
 //! | `dynamic` | libraries that are loaded at run time |
 //! | `library`, `handles` | optional libraries: the version that fits the driver, their functions; their idle handles |
 //! | `cublas`, `cusolver` | products and factorizations of dense matrices |
@@ -32,6 +33,7 @@ mod exit;
 mod faults;
 mod graph;
 mod handles;
+mod images;
 pub mod kernels;
 mod launch;
 mod library;

@@ -14,16 +14,9 @@ use sys::{CUfunction, CUmodule};
 use super::device::{Device, Entered};
 use super::driver::{INVALID_IMAGE, NO_BINARY_FOR_GPU, NOT_FOUND, UNSUPPORTED_PTX_VERSION, dotted};
 use super::dynamic::expect_memory;
+use super::images;
 use super::loaded::Function;
 use crate::error::{Error, Result};
-
-mod embedded {
-    include!(concat!(env!("OUT_DIR"), "/fatbins.rs"));
-
-    pub(super) fn find(family: &str) -> Option<&'static [u8]> {
-        FATBINS.iter().find(|f| f.0 == family).map(|f| f.1)
-    }
-}
 
 /// A kernel of a device, ready to be launched.
 pub struct Kernel {
@@ -73,17 +66,26 @@ pub(super) fn kernel(device: &Arc<Device>, family: &'static str, name: &str) -> 
 
 fn load(entered: &Entered<'_>, device: &Device, family: &'static str) -> Result<CUmodule> {
     fault("cuModuleLoadData")?;
-    let image = embedded::find(family)
-        .ok_or_else(|| Error::NotSupported(format!("{family}: this build of purlin has no GPU kernels for it")))?;
+    let gpu = device.info.compute_capability;
+    let Some(image) = images::load(family, gpu)? else {
+        return Err(Error::NotSupported(match images::has(family) {
+            true => format!("{family}: {}", no_code_for(gpu)),
+            false => format!("{family}: this build of purlin has no GPU kernels for it"),
+        }));
+    };
     let mut module = std::ptr::null_mut();
     expect_memory()?;
-    // SAFETY: a whole fat binary, as nvcc wrote it; writes one handle.
+    // SAFETY: a whole image, as nvcc wrote it, and a zero; the driver copies it, and writes one handle.
     let code = unsafe { (entered.api().cuModuleLoadData)(&mut module, image.as_ptr().cast()) };
-    if let Some(problem) = unsuitable(code, device.info.compute_capability, device.info.driver_version, build_cuda()) {
+    if let Some(problem) = unsuitable(code, gpu, device.info.driver_version, build_cuda()) {
         return Err(Error::NotSupported(format!("{family}: {problem}")));
     }
     entered.check("cuModuleLoadData", code)?;
     Ok(module)
+}
+
+fn no_code_for((major, minor): (i32, i32)) -> String {
+    format!("the GPU has compute capability {major}.{minor}, this build has code for {}", build_archs())
 }
 
 /// Why a driver for CUDA `driver` cannot load kernels that nvcc of version `built` made for a GPU of compute capability
@@ -92,9 +94,7 @@ fn unsuitable(code: u32, gpu: (i32, i32), driver: i32, built: &str) -> Option<St
     let major: i32 = built.split('.').next()?.parse().unwrap_or(0);
     let is_older = driver / 1000 < major;
     if code == NO_BINARY_FOR_GPU && !is_older {
-        let (major, minor) = gpu;
-        let archs = build_archs();
-        return Some(format!("the GPU has compute capability {major}.{minor}, this build has code for {archs}"));
+        return Some(no_code_for(gpu));
     }
     if !matches!(code, INVALID_IMAGE | NO_BINARY_FOR_GPU | UNSUPPORTED_PTX_VERSION) {
         return None;
