@@ -4,6 +4,39 @@
 //! `ffi` -> family -> tensor, matrix, backend -> shape, alloc, error. Only `backend` and `ffi` hold `unsafe` code,
 //! and only `backend::gpu` knows the CUDA driver.
 //!
+//! A call takes a [`context::Context`], arrays that belong to it, and an object with options. The same call runs on the CPU
+//! or on a GPU, as the context says; its arrays may lie in either memory. The page of each family has an example. The
+//! five largest singular values of a matrix, with left vectors:
+//!
+//! ```
+//! use purlin::context::{Context, Options as ContextOptions};
+//! use purlin::matrix::Matrix;
+//! use purlin::rsvd::outputs::Outputs;
+//! use purlin::rsvd::{Options, Rsvd};
+//! use purlin::scalar::DType;
+//! use purlin::shape::Order::ColumnMajor;
+//! use purlin::tensor::{Location, Tensor};
+//!
+//! let context = Context::new(ContextOptions::default())?;
+//! // a(i, j) = 1 / (i + j + 1), whose singular values fall quickly.
+//! let (rows, columns) = (300, 200);
+//! let mut a = Matrix::create(&context, DType::F64, Location::Host, ColumnMajor, rows, columns)?;
+//! let entries: Vec<f64> = (0..rows * columns).map(|k| 1.0 / (k % rows + k / rows + 1) as f64).collect();
+//! a.dense_mut("a")?.set_columns("a", &entries)?;
+//!
+//! let mut u = Matrix::create(&context, DType::F64, Location::Host, ColumnMajor, rows, 5)?;
+//! let mut s = Tensor::create(&context, DType::F64, Location::Host, ColumnMajor, &[5])?;
+//! let mut rsvd = Rsvd::new(&context, Options { rank: 5, ..Options::default() })?;
+//! let outputs = Outputs { u: Some(&mut u), s: Some(&mut s), v: None };
+//! let info = rsvd.compute(None, &a, outputs, None)?;
+//! // The error of the approximation, relative to the norm of the matrix.
+//! assert!(info.error_relative < 0.01);
+//! let squares: f64 = entries.iter().map(|x| x * x).sum();
+//! let found: f64 = s.view::<f64>("s")?.iter().map(|x| x * x).sum();
+//! assert!((1.0 - found / squares - info.error_relative.powi(2)).abs() < 1e-12);
+//! # Ok::<(), purlin::error::Error>(())
+//! ```
+//!
 //! | module | contents |
 //! |---|---|
 //! | [`context`], [`stream`] | backend, thread pool, limits, log; an ordered queue |
