@@ -5,14 +5,14 @@ use std::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
 pub use crate::dtype::DType;
 pub use crate::real::{Complex, Element, Real};
 
-use crate::backend::cpu::simd::Vectorised;
+use crate::backend::cpu::simd::Vectorized;
 
 /// A number type of dense and sparse linear algebra: `f32`, `f64` and their complex types.
 pub trait Scalar:
     Element + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Neg<Output = Self> + AddAssign + SubAssign
 {
     /// The real type of its parts.
-    type Part: Vectorised + Scalar<Part = Self::Part>;
+    type Part: Vectorized + Scalar<Part = Self::Part>;
     /// The same in double precision.
     type Wide: Scalar<Part = f64, Wide = Self::Wide>;
     /// Whether it has an imaginary part.

@@ -114,7 +114,7 @@ impl<T: Scalar> DevicePairs<T> {
         let (stream, each) = (gpu.default_stream(), product("width", size.0, size.1)?);
         let mut offsets = alloc::with_capacity(WHAT, 2 * pairs.len())?;
         let bytes = product(WHAT, product(WHAT, each, pairs.len())?, size_of::<T::Part>())?;
-        let mut weights = gpu.allocate_uninitialised(WHAT, bytes)?;
+        let mut weights = gpu.allocate_uninitialized(WHAT, bytes)?;
         for (k, ((dy, dx), of)) in pairs.iter().enumerate() {
             gpu.store_numbers(stream, of, &mut weights, k * each * size_of::<T::Part>())?;
             for offset in [i32::try_from(*dy), i32::try_from(*dx)] {
@@ -124,7 +124,7 @@ impl<T: Scalar> DevicePairs<T> {
                 );
             }
         }
-        let mut there = gpu.allocate_uninitialised(WHAT, size_of_val(offsets.as_slice()))?;
+        let mut there = gpu.allocate_uninitialized(WHAT, size_of_val(offsets.as_slice()))?;
         gpu.store_numbers(stream, &offsets, &mut there, 0)?;
         // Any stream may multiply after this.
         stream.synchronize()?;

@@ -162,7 +162,7 @@ pub(super) fn extend_once<K: LanczosOps + ?Sized>(
             poll()?;
         }
         krylov.apply(j, j + 1)?;
-        let mut step = krylov.orthogonalise(j + 1, j + 1)?;
+        let mut step = krylov.orthogonalize(j + 1, j + 1)?;
         space.norm = space.norm.max(step.before);
         let mut length = step.after;
         // A short remainder has relatively large rounding errors along the space. Without more passes each such step
@@ -170,7 +170,7 @@ pub(super) fn extend_once<K: LanczosOps + ?Sized>(
         // last.
         while step.after <= SHORT * space.epsilon * space.norm && !space.is_rounding(step.after) {
             krylov.scale(j + 1, 1.0 / length)?;
-            length = krylov.orthogonalise(j + 1, j + 1)?.after;
+            length = krylov.orthogonalize(j + 1, j + 1)?.after;
             step.after *= length;
             if length > 0.5 {
                 break;

@@ -149,7 +149,7 @@ pub trait LanczosOps {
     ///
     /// # Errors
     /// [`crate::error::Error::OutOfMemory`]; errors of the backend.
-    fn orthogonalise(&mut self, count: usize, column: usize) -> Result<Projection>;
+    fn orthogonalize(&mut self, count: usize, column: usize) -> Result<Projection>;
 
     /// One pass of classical Gram-Schmidt: W -= V H with H = V^H W. V is the `count` columns from `first` on, and W the
     /// `width` columns from `column` on. H, count-by-width, is written to `h`, column-major. Returns the norms of the

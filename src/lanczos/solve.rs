@@ -262,7 +262,7 @@ fn run<T: Scalar>(
         Some(start) => put(krylov, start, 0)?,
         None => krylov.random(seed, 0, 0)?,
     }
-    let norm = krylov.orthogonalise(0, 0)?.after;
+    let norm = krylov.orthogonalize(0, 0)?.after;
     if !norm.is_finite() || norm == 0.0 {
         return Err(Error::invalid("start", if norm == 0.0 { "is 0" } else { "is not finite" }));
     }

@@ -46,7 +46,7 @@ impl Plan {
     ) -> Result<()> {
         let (gpu, stream) = on;
         let bytes = product(WHAT, product(WHAT, order.len(), width)?, size_of::<T>())?;
-        let buffer = || gpu.allocate_uninitialised_on(stream, WHAT, bytes);
+        let buffer = || gpu.allocate_uninitialized_on(stream, WHAT, bytes);
         let (from, to) = (buffer()?, buffer()?);
         let rows = |memory| Strided { memory, row: width, column: 1 };
         order.apply_on_device(T::DTYPE, on, Direction::ToOrder, width, x, rows(from.whole()))?;

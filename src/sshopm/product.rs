@@ -7,7 +7,7 @@ use super::options::PairClass;
 use super::resolve::degeneracy;
 use crate::alloc;
 use crate::backend::Backend;
-use crate::backend::cpu::simd::Vectorised;
+use crate::backend::cpu::simd::Vectorized;
 use crate::backend::gpu::GpuStream;
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -71,7 +71,7 @@ fn begin<'a>(
 }
 
 /// Calls `write(first, rows)` with the packed results of consecutive tensors.
-fn run<T: Vectorised>(
+fn run<T: Vectorized>(
     context: &Context,
     call: &Call<'_>,
     values: Option<&Tensor>,

@@ -7,7 +7,7 @@ use super::info::{Info, bytes};
 use super::ops::SshopmOps;
 use super::plan::{PeakForm, Plan};
 use crate::backend::Backend;
-use crate::backend::cpu::simd::Vectorised;
+use crate::backend::cpu::simd::Vectorized;
 use crate::backend::gpu::{Gpu, GpuStream};
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -30,7 +30,7 @@ compiled_here! {
     ) -> Result<Info> = planned_of;
 }
 
-fn planned_of<T: Vectorised>(
+fn planned_of<T: Vectorized>(
     context: &Context,
     plan: &Plan<T>,
     input: &Tensor,
@@ -64,7 +64,7 @@ impl ChosenBackend<'_> {
 }
 
 /// Decides where a plan runs: host tensors of a shape without GPU kernels go to the CPU.
-fn choose<'a, T: Vectorised>(context: &'a Context, plan: &Plan<T>, input: &Tensor) -> Result<ChosenBackend<'a>> {
+fn choose<'a, T: Vectorized>(context: &'a Context, plan: &Plan<T>, input: &Tensor) -> Result<ChosenBackend<'a>> {
     match context.backend() {
         Backend::Gpu(gpu) => match gpu::obstacle(plan) {
             None => Ok(ChosenBackend::Gpu(gpu)),
@@ -81,7 +81,7 @@ fn choose<'a, T: Vectorised>(context: &'a Context, plan: &Plan<T>, input: &Tenso
 }
 
 /// The backend for tiles of at most `count` tensors of a plan: the GPU, or the CPU for shapes without GPU kernels.
-pub(crate) fn ops<'a, T: Vectorised>(
+pub(crate) fn ops<'a, T: Vectorized>(
     context: &'a Context,
     queue: Option<&'a GpuStream>,
     plan: &Plan<T>,
@@ -110,7 +110,7 @@ compiled_here! {
     ) -> Result<Info> = run_of;
 }
 
-fn run_of<T: Vectorised>(
+fn run_of<T: Vectorized>(
     context: &Context,
     queue: Option<&GpuStream>,
     plan: &Plan<T>,

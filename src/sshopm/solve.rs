@@ -6,7 +6,7 @@ use super::options::{Goal, Options, Results};
 use super::resolve::resolve;
 use super::site::{planned, run};
 use crate::alloc;
-use crate::backend::cpu::simd::Vectorised;
+use crate::backend::cpu::simd::Vectorized;
 use crate::backend::gpu::GpuStream;
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -55,7 +55,7 @@ pub fn solve(
 const DEFAULT_PAIRS: usize = 64;
 
 #[expect(clippy::too_many_arguments, reason = "the arguments of `solve`")]
-fn solve_typed<T: Vectorised>(
+fn solve_typed<T: Vectorized>(
     context: &Context,
     queue: Option<&GpuStream>,
     shape: Symmetric,

@@ -71,7 +71,7 @@ impl<T: Scalar, F: Fn(Enqueue) -> Result<()> + Send> Operator<T> for Enqueued<T,
         }
         let stream = self.gpu.default_stream();
         let from = self.gpu.upload_numbers(stream, WHAT, x)?;
-        let to = self.gpu.allocate_uninitialised_on(stream, WHAT, size_of_val(y))?;
+        let to = self.gpu.allocate_uninitialized_on(stream, WHAT, size_of_val(y))?;
         self.call(stream, op, count, from.whole(), to.whole())?;
         self.gpu.load_numbers(stream, &to, 0, y)
     }
@@ -87,7 +87,7 @@ impl<T: Scalar, F: Fn(Enqueue) -> Result<()> + Send> OnDevice for Enqueued<T, F>
             return Err(Error::Internal("factors of the sums of an operator that knows none".into()));
         }
         let rows = self.size(op).0;
-        let sums = self.gpu.allocate_uninitialised_on(stream, WHAT, product(WHAT, rows, size_of::<T>())?)?;
+        let sums = self.gpu.allocate_uninitialized_on(stream, WHAT, product(WHAT, rows, size_of::<T>())?)?;
         self.call(stream, op, 1, gathered, sums.whole())?;
         let (zero, one) = (Complex::new(0.0, 0.0), Complex::new(1.0, 0.0));
         let multiplied = DeviceFinish {

@@ -187,7 +187,7 @@ pub fn run<T: Scalar>(
         run.rotate(&order[..keep], size, &left, &right)?;
         let short = run.sides.side(Side::Short);
         short.copy(o + size, o + keep)?;
-        let rest = short.orthogonalise(o + keep, o + keep)?;
+        let rest = short.orthogonalize(o + keep, o + keep)?;
         short.scale(o + keep, 1.0 / super::finite(rest.after, "a norm")?)?;
         run.b.fill(0.0);
         for (at, &i) in order[..keep].iter().enumerate() {

@@ -55,7 +55,7 @@ pub fn run<K: Cycles + ?Sized>(
     let mut run = Run { krylov, search, counts, t, m, b, out };
     for c in 0..b {
         if c == 0 && search.started {
-            let p = run.krylov.orthogonalise(o, o)?;
+            let p = run.krylov.orthogonalize(o, o)?;
             run.krylov.scale(o, 1.0 / finite(p.after, "the norm of the start vector")?)?;
         } else if !run.fresh(o + c)? {
             return Ok(Found { values: Vec::new(), converged: 0, exhausted: true, stopped: false, complete: true });

@@ -320,10 +320,10 @@ impl<T: Scalar> Solve<'_, '_, T> {
             }
             self.krylov.affine(Affine { center: sigma, ..Affine::PLAIN }, i, to)?;
             self.products += 1;
-            let p = self.krylov.orthogonalise(to, to)?;
+            let p = self.krylov.orthogonalize(to, to)?;
             if p.after > 1e-3 * p.before && p.after > 1e3 * self.within.epsilon * self.counts.norm {
                 self.krylov.scale(to, 1.0 / finite(p.after, "a norm")?)?;
-                let again = self.krylov.orthogonalise(to, to)?;
+                let again = self.krylov.orthogonalize(to, to)?;
                 self.krylov.scale(to, 1.0 / finite(again.after, "a norm")?)?;
                 made += 1;
             }

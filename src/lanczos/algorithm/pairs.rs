@@ -378,7 +378,7 @@ impl<'a, T: Scalar> Job<'a, T> {
             krylov.spread(first + j, &[1.0], first, true)?;
         }
         for _ in 0..2 {
-            let length = krylov.orthogonalise(first, first)?.after;
+            let length = krylov.orthogonalize(first, first)?.after;
             krylov.scale(first, 1.0 / finite(length, "the norm of a vector")?)?;
         }
         let settings = Settings {
@@ -558,13 +558,13 @@ fn expect_inverse(solved: &Solved, residuals: &[f64], norm: f64) -> Result<()> {
 /// Writes a vector to column `j`, made orthogonal to the columns before it and of norm 1.
 fn lock<T: Scalar>(krylov: &mut Columns<'_, T>, argument: &str, v: &[T], j: usize) -> Result<()> {
     put(krylov, v, j)?;
-    let p = krylov.orthogonalise(j, j)?;
+    let p = krylov.orthogonalize(j, j)?;
     // Of a vector that depends on the others, rounding errors leave less than this.
     if p.after <= 1e-6 * p.before || p.before == 0.0 {
         let problem = if p.before == 0.0 { "is 0" } else { "depends on the vectors before it" };
         return Err(Error::invalid(argument, format!("vector {j} {problem}")));
     }
     krylov.scale(j, 1.0 / p.after)?;
-    let again = krylov.orthogonalise(j, j)?;
+    let again = krylov.orthogonalize(j, j)?;
     krylov.scale(j, 1.0 / again.after)
 }

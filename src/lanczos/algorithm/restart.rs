@@ -109,7 +109,7 @@ pub fn run<K: Cycles + ?Sized>(
     let mut kept = 0;
     let o = search.locked;
     if search.started {
-        run.krylov.orthogonalise(o, o).and_then(|p| run.normalize(o, p.after))?;
+        run.krylov.orthogonalize(o, o).and_then(|p| run.normalize(o, p.after))?;
     } else if !run.fresh(o)? {
         return Ok(Found { values: Vec::new(), converged: 0, exhausted: true, stopped: false, complete: true });
     }
@@ -245,11 +245,11 @@ pub(super) fn fresh<K: Cycles + ?Sized>(krylov: &mut K, seed: u64, counts: &mut 
     for _ in 0..3 {
         krylov.random(seed, counts.drawn, column)?;
         counts.drawn += 1;
-        let p = krylov.orthogonalise(column, column)?;
+        let p = krylov.orthogonalize(column, column)?;
         if p.after > 1e-6 * finite(p.before, "the norm of a random vector")? {
             krylov.scale(column, 1.0 / p.after)?;
             // A short remainder is orthogonal only relative to its size.
-            let again = krylov.orthogonalise(column, column)?;
+            let again = krylov.orthogonalize(column, column)?;
             krylov.scale(column, 1.0 / again.after)?;
             return Ok(true);
         }
@@ -277,7 +277,7 @@ impl<K: Cycles + ?Sized> Run<'_, K> {
         if self.krylov.defers() {
             return self.krylov.defer(column, 0);
         }
-        let rest = self.krylov.orthogonalise(column, column)?;
+        let rest = self.krylov.orthogonalize(column, column)?;
         self.normalize(column, rest.after)
     }
 
@@ -375,7 +375,7 @@ impl<K: Cycles + ?Sized> Run<'_, K> {
             return one(step);
         }
         if loss.advance(&self.t, m, j, along, rest, norm) {
-            let p = self.krylov.orthogonalise(w, w)?;
+            let p = self.krylov.orthogonalize(w, w)?;
             (step.along, step.after) = (along + p.along, p.after);
             loss.renewed(j);
             if p.after.is_nan() || (Space { norm, ..space }).is_rounding(p.after) {

@@ -251,8 +251,8 @@ impl<T: Scalar, K: Cycles<Number = T> + ?Sized> LanczosOps for Transformed<'_, K
         self.inner.invert(from, to)
     }
 
-    fn orthogonalise(&mut self, count: usize, column: usize) -> Result<Projection> {
-        self.inner.orthogonalise(count, column)
+    fn orthogonalize(&mut self, count: usize, column: usize) -> Result<Projection> {
+        self.inner.orthogonalize(count, column)
     }
 
     fn project(

@@ -37,7 +37,7 @@ pub fn unit<T: Scalar>(
     settings: &Settings,
     counts: &mut Counts,
 ) -> Result<Option<f64>> {
-    let p = krylov.orthogonalise(column, column)?;
+    let p = krylov.orthogonalize(column, column)?;
     counts.norm = counts.norm.max(finite(p.before, "the norm of a product")?);
     let rest = finite(p.after, "a coefficient")?;
     let rounding = settings.epsilon * counts.norm;
@@ -47,7 +47,7 @@ pub fn unit<T: Scalar>(
             return Ok(Some(rest));
         }
         // A short remainder is orthogonal only to its own size.
-        let again = krylov.orthogonalise(column, column)?;
+        let again = krylov.orthogonalize(column, column)?;
         if again.after > 0.5 {
             krylov.scale(column, 1.0 / again.after)?;
             return Ok(Some(rest * again.after));
@@ -90,7 +90,7 @@ pub fn orthonormalize<T: Scalar>(sides: &mut dyn Sides<T>, count: usize) -> Resu
     for side in Side::BOTH {
         let krylov = sides.side(side);
         for j in 0..count {
-            let rest = finite(krylov.orthogonalise(j, j)?.after, "the norm of a singular vector")?;
+            let rest = finite(krylov.orthogonalize(j, j)?.after, "the norm of a singular vector")?;
             // Columns that depend on each other stay unchanged; `deviations` finds them.
             if rest > 0.5 {
                 krylov.scale(j, 1.0 / rest)?;

@@ -89,7 +89,7 @@ impl<T: Scalar> LanczosOps for CpuKrylov<'_, '_, '_, T> {
         self.operator.apply_block(&low[from * n..(from + count) * n], count, &mut high[..count * n])
     }
 
-    fn orthogonalise(&mut self, count: usize, column: usize) -> Result<Projection> {
+    fn orthogonalize(&mut self, count: usize, column: usize) -> Result<Projection> {
         let n = self.n;
         let context = Arc::clone(&self.context);
         let (low, high) = self.memory.as_mut_slice::<T>()?.split_at_mut(column * n);

@@ -51,7 +51,7 @@ impl Krylov<'_> {
     fn orient(&mut self, first: usize, count: usize) -> Result<()> {
         self.put_back(first, count)?;
         let (n, own) = (self.n, columns(&self.memory, self.dtype, self.n, first, count)?);
-        let workspace = self.gpu.allocate_uninitialised_on(&self.stream, WHAT, orient_workspace(count)?)?;
+        let workspace = self.gpu.allocate_uninitialized_on(&self.stream, WHAT, orient_workspace(count)?)?;
         orient(self.dtype, &self.gpu, &self.stream, own, n, count, (own, n), workspace.whole())
     }
 
@@ -61,7 +61,7 @@ impl Krylov<'_> {
         }
         self.put_back(first, count)?;
         let own = columns(&self.memory, self.dtype, self.n, first, count)?;
-        let workspace = self.gpu.allocate_uninitialised_on(&self.stream, WHAT, orient_workspace(count)?)?;
+        let workspace = self.gpu.allocate_uninitialized_on(&self.stream, WHAT, orient_workspace(count)?)?;
         let target = (to.memory.device("vectors")?.whole(), to.layout.strides()[1]);
         orient(self.dtype, &self.gpu, &self.stream, own, self.n, count, target, workspace.whole())?;
         self.stream.synchronize()

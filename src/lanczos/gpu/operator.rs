@@ -289,7 +289,7 @@ impl<'o> DeviceOperator<'o> {
             each(x, y, Some(parts), 1.0, 0.0)?;
         }
         // Row by row, the numbers of a gathered row are in one memory sector.
-        let space = || gpu.allocate_uninitialised_on(stream, WHAT, product(WHAT, length, width)?);
+        let space = || gpu.allocate_uninitialized_on(stream, WHAT, product(WHAT, length, width)?);
         let (input, output) = (space()?, space()?);
         let (input, output) = (input.whole(), output.whole());
         place(dtype, gpu, stream, View::packed(gathered, rows, width), View::packed(input, width, rows), true, false)?;

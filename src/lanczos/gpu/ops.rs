@@ -119,7 +119,7 @@ impl Krylov<'_> {
     /// Rotates columns by a matrix of the space's type.
     fn rotate_by(&self, first: usize, (m, l): (usize, usize), turn: &DeviceMatrix) -> Result<()> {
         let (n, dtype) = (self.n, self.dtype);
-        let buffer = self.algebra.uninitialised_as(dtype, WHAT, TURN.min(n), l)?;
+        let buffer = self.algebra.uninitialized_as(dtype, WHAT, TURN.min(n), l)?;
         let (all, target) = (self.view(first, m)?, self.view(first, l)?);
         let (plain, blas) = (Transpose::Plain, self.algebra.blas());
         for row in (0..n).step_by(TURN) {
@@ -133,7 +133,7 @@ impl Krylov<'_> {
     }
 
     fn gram(&self, first: usize, count: usize) -> Result<DeviceMatrix> {
-        let gram = self.algebra.uninitialised_as(self.dtype, WHAT, count, count)?;
+        let gram = self.algebra.uninitialized_as(self.dtype, WHAT, count, count)?;
         let (v, plain) = (self.view(first, count)?, Transpose::Plain);
         self.algebra.blas().multiply_as(self.dtype, 1.0, v, Transpose::Adjoint, v, plain, 0.0, gram.view())?;
         Ok(gram)
@@ -154,7 +154,7 @@ impl Krylov<'_> {
         scale(self.dtype, &self.gpu, &self.stream, one)
     }
 
-    fn orthogonalise(&self, count: usize, column: usize) -> Result<Projection> {
+    fn orthogonalize(&self, count: usize, column: usize) -> Result<Projection> {
         self.enqueue((0, count), column, 0, false)?;
         let found = self.records(count, 1)?;
         found.first().copied().ok_or_else(|| Error::Internal("a step without a record".into()))
@@ -188,8 +188,8 @@ impl<T: Scalar> LanczosOps for GpuKrylov<'_, T> {
         self.space.invert(from, to)
     }
 
-    fn orthogonalise(&mut self, count: usize, column: usize) -> Result<Projection> {
-        self.space.orthogonalise(count, column)
+    fn orthogonalize(&mut self, count: usize, column: usize) -> Result<Projection> {
+        self.space.orthogonalize(count, column)
     }
 
     fn project(

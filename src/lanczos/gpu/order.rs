@@ -20,7 +20,7 @@ impl Krylov<'_> {
 
     /// Allocates memory for one vector, uninitialized.
     pub(super) fn new_vector(&self) -> Result<DeviceMemory> {
-        self.gpu.allocate_uninitialised_on(&self.stream, WHAT, product(WHAT, self.n, self.dtype.size())?)
+        self.gpu.allocate_uninitialized_on(&self.stream, WHAT, product(WHAT, self.n, self.dtype.size())?)
     }
 
     pub(super) fn renumber(

@@ -42,7 +42,7 @@ impl<'o, T: Scalar> GpuPart<'o, T> {
         let krylov = GpuKrylov::new(context, operator, None, columns)?;
         let (gpu, stream, count) = (&krylov.space.gpu, &krylov.space.stream, block.sends.len());
         let sends = gpu.upload_numbers(stream, WHAT, &block.sends)?;
-        let packed = gpu.allocate_uninitialised_on(stream, WHAT, product(WHAT, count, size_of::<T>())?)?;
+        let packed = gpu.allocate_uninitialized_on(stream, WHAT, product(WHAT, count, size_of::<T>())?)?;
         Ok(Self { krylov, sends, packed, count, forms: 0 })
     }
 

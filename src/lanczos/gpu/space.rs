@@ -148,8 +148,8 @@ impl Memory {
     fn new(gpu: &Gpu, stream: &GpuStream, dtype: DType, n: usize, columns: usize) -> Result<Self> {
         let [vectors, sums, numbers] = Krylov::lengths(dtype, n, columns)?;
         Ok(Self {
-            vectors: gpu.allocate_uninitialised_on(stream, WHAT, vectors)?,
-            partials: gpu.allocate_uninitialised_on(stream, WHAT, sums)?,
+            vectors: gpu.allocate_uninitialized_on(stream, WHAT, vectors)?,
+            partials: gpu.allocate_uninitialized_on(stream, WHAT, sums)?,
             totals: gpu.allocate_on(stream, WHAT, numbers)?,
         })
     }
@@ -259,7 +259,7 @@ impl<'o> Krylov<'o> {
 
     /// A copy of numbers on the device, in the order of the stream.
     pub(super) fn numbers<E: Element>(&self, values: &[E]) -> Result<DeviceMemory> {
-        let mut memory = self.gpu.allocate_uninitialised_on(&self.stream, WHAT, size_of_val(values))?;
+        let mut memory = self.gpu.allocate_uninitialized_on(&self.stream, WHAT, size_of_val(values))?;
         self.gpu.store_numbers(&self.stream, values, &mut memory, 0)?;
         Ok(memory)
     }

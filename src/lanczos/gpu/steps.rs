@@ -75,9 +75,9 @@ impl Steps {
         let [partials, arrivals, records] = Self::lengths(dtype, blocks, columns)?;
         Ok(Some(Self {
             blocks,
-            partials: gpu.allocate_uninitialised_on(stream, WHAT, partials)?,
+            partials: gpu.allocate_uninitialized_on(stream, WHAT, partials)?,
             arrivals: gpu.allocate_on(stream, WHAT, arrivals)?,
-            records: gpu.allocate_uninitialised_on(stream, WHAT, records)?,
+            records: gpu.allocate_uninitialized_on(stream, WHAT, records)?,
             watched: None,
             last: None,
         }))
@@ -122,7 +122,7 @@ impl Steps {
             // A recorded graph has the addresses of the old arrays.
             self.last = None;
             self.watched = None;
-            let memory = |numbers: &[f64]| gpu.allocate_uninitialised_on(stream, WHAT, size_of_val(numbers));
+            let memory = |numbers: &[f64]| gpu.allocate_uninitialized_on(stream, WHAT, size_of_val(numbers));
             self.watched = Some(Estimates { basis: m, projected: memory(projected)?, places: memory(&begin)? });
         }
         let Some(own) = &mut self.watched else { return Ok(()) };

@@ -68,7 +68,7 @@ fn operations<T: Scalar>(n: usize) {
         assert_eq!(got, column(&mut |v| host.read(j as usize, v).unwrap()), "random numbers");
     }
     for j in 0..8 {
-        let (d, h) = (device.orthogonalise(j, j).unwrap(), host.orthogonalise(j, j).unwrap());
+        let (d, h) = (device.orthogonalize(j, j).unwrap(), host.orthogonalize(j, j).unwrap());
         let limit = 1e3 * eps * (n as f64).sqrt();
         assert!((d.along - h.along).abs() < limit && (d.before - h.before).abs() < limit, "{d:?} {h:?}");
         assert!((d.after - h.after).abs() < limit, "{d:?} {h:?}");
@@ -112,7 +112,7 @@ fn operations<T: Scalar>(n: usize) {
     assert!((d - h).abs() < 1e4 * eps * norm, "{d} {h}");
     // Steps of a cycle, which do not wait.
     let space = Space { locked: 0, norm: 0.0, epsilon: eps };
-    device.orthogonalise(0, 0).unwrap();
+    device.orthogonalize(0, 0).unwrap();
     let again = device.extend(space, (0, 10), &mut || Ok(())).unwrap();
     let basis = device.gram(0, 11).unwrap();
     assert_eq!(again.len(), 10);
@@ -130,7 +130,7 @@ fn operations<T: Scalar>(n: usize) {
     let combined = [vec![0.5, -1.0, 2.0], vec![1.0, 0.0, 0.0, -3.0]];
     device.random(5, 3, 5).unwrap();
     host.random(5, 3, 5).unwrap();
-    let start = device.orthogonalise(0, 5).unwrap().after;
+    let start = device.orthogonalize(0, 5).unwrap().after;
     device.scale(5, 1.0 / start).unwrap();
     host.scale(5, 1.0 / start).unwrap();
     let d = recurrence(&mut device, 5, 6, eps, Some(&combined), &mut |_| Ok(())).unwrap();
@@ -437,7 +437,7 @@ fn watched_spaces_are_orthogonal_to_the_root_of_the_roundoff() {
     let mut found = Vec::new();
     for watched in [false, true] {
         krylov.random(9, 0, 0).unwrap();
-        let first = krylov.orthogonalise(0, 0).unwrap();
+        let first = krylov.orthogonalize(0, 0).unwrap();
         krylov.scale(0, 1.0 / first.after).unwrap();
         let t = vec![0.0; m * m];
         let steps = match watched {
@@ -525,7 +525,7 @@ fn cycles_that_repeat_are_recorded_and_give_the_same_bits() {
         let mut first = None;
         for round in 0..7 {
             krylov.random(9, 0, 0).unwrap();
-            let norm = krylov.orthogonalise(0, 0).unwrap().after;
+            let norm = krylov.orthogonalize(0, 0).unwrap().after;
             krylov.scale(0, 1.0 / norm).unwrap();
             let steps = krylov.extend(space, (0, 40), &mut || Ok(())).unwrap();
             let numbers: Vec<_> = steps.iter().map(|s| [s.along, s.before, s.after].map(f64::to_bits)).collect();

@@ -125,7 +125,7 @@ impl<T: Scalar, P: Part<T>> LanczosOps for SharedKrylov<'_, '_, T, P> {
         done
     }
 
-    fn orthogonalise(&mut self, count: usize, column: usize) -> Result<Projection> {
+    fn orthogonalize(&mut self, count: usize, column: usize) -> Result<Projection> {
         if count == 0 {
             let norm = self.read_through(self.reading((0, 0), column, None, false))?.after.sqrt();
             return Ok(Projection { along: 0.0, before: norm, after: norm });

@@ -124,10 +124,10 @@ impl<'a> EntryStorage<'a> {
         let (all, panel_bytes) = Self::bytes(&entries, cut);
         let mut ring = StagingRing::new(gpu, WHAT, 2, panel_bytes.max(1), context.host_budget())?;
         if !resident {
-            let memory = gpu.allocate_uninitialised_on(stream, WHAT, panel_bytes)?;
+            let memory = gpu.allocate_uninitialized_on(stream, WHAT, panel_bytes)?;
             return Ok((Self::Sent { entries, memory, ring, dtype }, Sending::default()));
         }
-        let mut memory = gpu.allocate_uninitialised_on(stream, WHAT, all)?;
+        let mut memory = gpu.allocate_uninitialized_on(stream, WHAT, all)?;
         let mut total = Sending::default();
         for panel in 0..cut.panels() {
             check()?;

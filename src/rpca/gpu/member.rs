@@ -15,7 +15,7 @@ use crate::alloc;
 use crate::backend::gpu::kernels::{dense, rpca as kernels};
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region, Transpose, View};
 use crate::context::Context;
-use crate::dense::gpu::{DeviceMatrix, FACTORISATION_BYTES, GpuAlgebra};
+use crate::dense::gpu::{DeviceMatrix, FACTORIZATION_BYTES, GpuAlgebra};
 use crate::error::{Error, Result};
 use crate::progress::CancelFlag;
 use crate::rpca::input::Entries;
@@ -64,16 +64,16 @@ impl Plan {
         };
         let budget = context.device_budget();
         // Free memory may be fragmented, so a 16th of it is not used.
-        let available = budget.available().min(free - free / 16).saturating_sub(FACTORISATION_BYTES);
+        let available = budget.available().min(free - free / 16).saturating_sub(FACTORIZATION_BYTES);
         let fit = with_scalar!(dtype, "m", T => fit_device::<T>(&shape, options, available, budget.limit()));
         let mut fit = fit.map_err(|e| match e {
             Error::OutOfDeviceMemory { what, bytes, limit } => {
-                let others = budget.used().saturating_add(FACTORISATION_BYTES);
+                let others = budget.used().saturating_add(FACTORIZATION_BYTES);
                 Error::OutOfDeviceMemory { what, bytes: bytes.saturating_add(others), limit }
             }
             other => other,
         })?;
-        fit.expected = fit.expected.saturating_add(FACTORISATION_BYTES);
+        fit.expected = fit.expected.saturating_add(FACTORIZATION_BYTES);
         let (host, budget) = (host_bytes(dtype, &shape, &fit), context.host_budget());
         if host > budget.available() {
             let (bytes, limit) = (host.saturating_add(budget.used()), budget.limit());
@@ -163,7 +163,7 @@ impl<'a> Member<'a> {
             }
             None => None,
         };
-        let buffer = |what: &'static str, bytes: usize| gpu.allocate_uninitialised_on(stream, what, bytes.max(1));
+        let buffer = |what: &'static str, bytes: usize| gpu.allocate_uninitialized_on(stream, what, bytes.max(1));
         Ok(Self {
             dtype,
             low_rank: buffer("low-rank part of a panel", panel.min(array))?,

@@ -16,7 +16,7 @@ impl Member<'_> {
         if !(conjugate && dtype.is_complex()) {
             return Ok(copy);
         }
-        let other = self.algebra.uninitialised_as(dtype, "factor", copy.rows(), copy.cols())?;
+        let other = self.algebra.uninitialized_as(dtype, "factor", copy.rows(), copy.cols())?;
         dense::place(dtype, &self.gpu, &self.stream, copy.view(), other.view(), false, true)?;
         Ok(other)
     }
@@ -42,7 +42,7 @@ impl Member<'_> {
                 blas.multiply_as(self.dtype, 1.0, x, Transpose::Plain, k.view(), Transpose::Plain, 0.0, l)
             }
             (LowRank::Factors(..), Some(a), Some(b)) => {
-                let p = self.algebra.uninitialised_as(self.dtype, "X V", rows, a.cols())?;
+                let p = self.algebra.uninitialized_as(self.dtype, "X V", rows, a.cols())?;
                 blas.multiply_as(self.dtype, 1.0, x, self.plain(), a.view(), Transpose::Plain, 0.0, p.view())?;
                 if self.cut.by_rows {
                     // Here the second factor is the conjugate of B.
@@ -95,7 +95,7 @@ impl Member<'_> {
                 blas.multiply_as(self.dtype.wide(), 1.0, x, a, x, b, beta, wide)
             }
             (Product::Normal(_), Some(w)) => {
-                let p = self.algebra.uninitialised_as(self.dtype, "X W", rows, w.cols())?;
+                let p = self.algebra.uninitialized_as(self.dtype, "X W", rows, w.cols())?;
                 blas.multiply_as(self.dtype, 1.0, x, self.plain(), w.view(), Transpose::Plain, 0.0, p.view())?;
                 let sum = sum.ok_or_else(|| Error::Internal("a product without a sum".into()))?;
                 match (self.cut.by_rows, self.dtype.is_complex()) {
@@ -133,7 +133,7 @@ impl Member<'_> {
                 }
             }
             (Product::Projected(_), Some(w)) => {
-                let p = self.algebra.uninitialised_as(self.dtype, "X W", rows, w.cols())?;
+                let p = self.algebra.uninitialized_as(self.dtype, "X W", rows, w.cols())?;
                 blas.multiply_as(self.dtype, 1.0, x, self.plain(), w.view(), Transpose::Plain, 0.0, p.view())?;
                 let copy = self.algebra.converted(
                     "X W in double precision",
@@ -159,7 +159,7 @@ impl Member<'_> {
         let (n, l) = factor.shape();
         let (rows, cols) = if self.cut.by_rows && self.dtype.is_complex() { (l, n) } else { (n, l) };
         let sum =
-            if is_normal { Some(self.algebra.uninitialised_as(self.dtype, "X^H X W", rows, cols)?) } else { None };
+            if is_normal { Some(self.algebra.uninitialized_as(self.dtype, "X^H X W", rows, cols)?) } else { None };
         Ok((Some(factor), sum))
     }
 
@@ -178,7 +178,7 @@ impl Member<'_> {
             }
             (Product::Gram, _) if self.cut.by_rows && self.dtype.is_complex() => {
                 let (n, _) = out.shape();
-                let other = self.algebra.uninitialised_as(self.dtype.wide(), "X^H X", n, n)?;
+                let other = self.algebra.uninitialized_as(self.dtype.wide(), "X^H X", n, n)?;
                 dense::place(self.dtype.wide(), &self.gpu, &self.stream, out.view(), other.view(), false, true)?;
                 *out = other;
                 Ok(())

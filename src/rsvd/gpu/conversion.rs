@@ -97,7 +97,7 @@ impl BlockConversion {
         let make = |slot: &mut Option<DeviceMemory>, what, bytes| -> Result<()> {
             if slot.as_ref().is_none_or(|m| m.bytes() < bytes) {
                 *slot = None;
-                *slot = Some(site.gpu.allocate_uninitialised_on(&site.stream, what, bytes)?);
+                *slot = Some(site.gpu.allocate_uninitialized_on(&site.stream, what, bytes)?);
             }
             Ok(())
         };
@@ -131,7 +131,7 @@ impl BlockConversion {
             let bytes = span.rows * input.columns * to.size();
             if self.work.as_ref().is_none_or(|m| m.bytes() < bytes) {
                 self.work = None;
-                self.work = Some(gpu.allocate_uninitialised_on(stream, "converted block", bytes)?);
+                self.work = Some(gpu.allocate_uninitialized_on(stream, "converted block", bytes)?);
             }
         }
         let by_rows = self.center == Center::Rows;
@@ -140,7 +140,7 @@ impl BlockConversion {
             let bytes = kernels::moments_bytes(over, raw.inner, raw.outer)?;
             if self.moments.as_ref().is_none_or(|m| m.bytes() < bytes) {
                 self.moments = None;
-                self.moments = Some(gpu.allocate_uninitialised_on(stream, "moments", bytes)?);
+                self.moments = Some(gpu.allocate_uninitialized_on(stream, "moments", bytes)?);
             }
         }
         if pass_work.tallies {

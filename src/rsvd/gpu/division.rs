@@ -8,7 +8,7 @@ use super::feed::{self, Feed};
 use super::input::DataLocation;
 use super::site::{self, Site};
 use super::state::{Devices, Matrix, Part};
-use crate::dense::gpu::FACTORISATION_BYTES;
+use crate::dense::gpu::FACTORIZATION_BYTES;
 use crate::error::{Error, Result};
 use crate::group;
 use crate::shape::to_u64;
@@ -98,7 +98,7 @@ impl Devices<'_> {
             merged_columns: long.merged,
             needs_tall: is_implicit,
             // A pass that only gathers moments comes before all factorizations.
-            fixed: [FACTORISATION_BYTES.max(first), panels, small, own, flips, extra, slack]
+            fixed: [FACTORIZATION_BYTES.max(first), panels, small, own, flips, extra, slack]
                 .into_iter()
                 .fold(0, u64::saturating_add),
             available,

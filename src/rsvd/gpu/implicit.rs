@@ -116,7 +116,7 @@ impl<'a> Implicit<'a> {
             let op = if setting.center == Center::Columns { Op::Adjoint } else { Op::Plain };
             let (from, to) = if op == Op::Adjoint { (rows, columns) } else { (columns, rows) };
             let x = ones(site, dtype, "ones", from)?;
-            let y = site.algebra.uninitialised_as(dtype, "means", to, 1)?;
+            let y = site.algebra.uninitialized_as(dtype, "means", to, 1)?;
             self.plain(site, op, View::packed(x.whole(), from, 1), y.view())?;
             means = download(site, dtype, "means", y.memory(), to)?;
             for mean in &mut means {
@@ -133,10 +133,10 @@ impl<'a> Implicit<'a> {
         }
         self.subtract(site, setting.center, &means)?;
         self.multiply_columns(site, setting)?;
-        let probes = site.algebra.uninitialised_as(dtype, "probes", columns, PROBES)?;
+        let probes = site.algebra.uninitialized_as(dtype, "probes", columns, PROBES)?;
         let sketch = Sketch { distribution: Distribution::Gaussian, seed: 0, stream: stream::PROBES };
         site.algebra.draw(dtype, probes.view(), &sketch, 0, FIRST)?;
-        let products = site.algebra.uninitialised_as(dtype, "products with probes", rows, PROBES)?;
+        let products = site.algebra.uninitialized_as(dtype, "products with probes", rows, PROBES)?;
         self.multiply(site, probes.view(), products.view())?;
         // Both parts of a complex probe are standard normal.
         let variance = if dtype.is_complex() { 2.0 } else { 1.0 };
@@ -168,7 +168,7 @@ impl<'a> Implicit<'a> {
         let dtype = self.dtype;
         let x = with_scalar!(dtype, "a", T => test_vectors::<T>(site, lines))?;
         let x = View::packed(x.whole(), lines, rounding::VECTORS);
-        let y = site.algebra.uninitialised_as(dtype, "products of a test", length, rounding::VECTORS)?;
+        let y = site.algebra.uninitialized_as(dtype, "products of a test", length, rounding::VECTORS)?;
         if by_rows {
             self.adjoint(site, x, y.view())?;
         } else {
@@ -317,7 +317,7 @@ fn test_vectors<T: Scalar>(site: &Site, lines: usize) -> Result<DeviceMemory> {
     let mut vectors = alloc::filled("vectors of a test", lines * rounding::VECTORS, T::default())?;
     rounding::draw(&mut vectors, lines);
     let bytes = size_of_val(vectors.as_slice());
-    let mut memory = site.gpu.allocate_uninitialised_on(&site.stream, "vectors of a test", bytes)?;
+    let mut memory = site.gpu.allocate_uninitialized_on(&site.stream, "vectors of a test", bytes)?;
     site.gpu.store_numbers(&site.stream, &vectors, &mut memory, 0)?;
     Ok(memory)
 }

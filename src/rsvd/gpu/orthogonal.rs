@@ -194,7 +194,7 @@ impl Devices<'_> {
         let (dtype, (rows, columns)) = (self.dtype, c.shape());
         let mut sums = Vec::with_capacity(self.parts.len());
         for part in &self.parts {
-            sums.push(part.site.algebra.uninitialised_as(dtype, "sum of a device", rows, columns)?);
+            sums.push(part.site.algebra.uninitialized_as(dtype, "sum of a device", rows, columns)?);
         }
         let mut begun = vec![false; self.parts.len()];
         self.pairs((p, q), Access::Read, |site, k, x, y| {
@@ -254,7 +254,7 @@ impl Devices<'_> {
         }
         let mut sums = Vec::with_capacity(self.parts.len());
         for part in &self.parts {
-            sums.push(part.site.algebra.uninitialised_as(wide, "Gram matrix of a tall matrix", width, width)?);
+            sums.push(part.site.algebra.uninitialized_as(wide, "Gram matrix of a tall matrix", width, width)?);
         }
         let mut begun = vec![false; self.parts.len()];
         self.chunks(p, Access::Read, (width, width), |site, k, _, view| {
@@ -278,7 +278,7 @@ impl Devices<'_> {
             let divisor = if k == 0 {
                 algebra.cholesky(sum, shift, r)?
             } else {
-                let own = algebra.uninitialised_as(dtype, "triangle of a tall matrix", width, width)?;
+                let own = algebra.uninitialized_as(dtype, "triangle of a tall matrix", width, width)?;
                 algebra.cholesky(sum, shift, &own)?
             };
             match divisor {

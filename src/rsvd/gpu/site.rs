@@ -81,7 +81,7 @@ impl Site {
             }
             self.scratch.swap_remove(at);
         }
-        let memory = Arc::new(self.gpu.allocate_uninitialised_on(&self.stream, "work space", bytes)?);
+        let memory = Arc::new(self.gpu.allocate_uninitialized_on(&self.stream, "work space", bytes)?);
         self.scratch.push((purpose, Arc::clone(&memory)));
         Ok(memory)
     }
@@ -96,7 +96,7 @@ impl Site {
             // Freed before more is allocated, so that no plan has to count both.
             drop(memory);
         }
-        self.gpu.allocate_uninitialised_on(&self.stream, "work space", bytes)
+        self.gpu.allocate_uninitialized_on(&self.stream, "work space", bytes)
     }
 
     /// Page-locked buffers for callers' matrices, which the caller owns until [`Site::put_ring`].

@@ -25,7 +25,7 @@ impl Plan {
         let (options, rows) = (self.options(), self.size().0);
         let real = |v: f64| Complex::new(v, 0.0);
         let bytes = product(WHAT, product(WHAT, rows, width)?, size_of::<T>())?;
-        let buffer = || gpu.allocate_uninitialised_on(stream, WHAT, bytes);
+        let buffer = || gpu.allocate_uninitialized_on(stream, WHAT, bytes);
         let (first, second) = (buffer()?, buffer()?);
         let (mut here, mut there) = (packed(first.whole(), width), packed(second.whole(), width));
         // Y = shift X + beta Y.

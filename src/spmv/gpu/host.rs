@@ -286,7 +286,7 @@ fn part<'a, T>(memory: &'a DeviceMemory, layout: &Layout, j: usize) -> Result<Re
 /// Memory for y on the device: a copy of y, or with beta = 0 uninitialized.
 fn upload<T: Scalar>(gpu: &Gpu, stream: &GpuStream, y: &[T], beta: Complex<f64>) -> Result<DeviceMemory> {
     if beta == Complex::new(0.0, 0.0) {
-        return gpu.allocate_uninitialised(WHAT, size_of_val(y));
+        return gpu.allocate_uninitialized(WHAT, size_of_val(y));
     }
     gpu.upload_numbers(stream, WHAT, y)
 }

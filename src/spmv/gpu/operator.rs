@@ -95,7 +95,7 @@ impl Plan {
             ..DeviceFinish::plain(y.memory, alpha * terms.sign, beta)
         };
         let between = |rows: usize| {
-            gpu.allocate_uninitialised_on(stream, WHAT, product(WHAT, product(WHAT, rows, width)?, size_of::<T>())?)
+            gpu.allocate_uninitialized_on(stream, WHAT, product(WHAT, product(WHAT, rows, width)?, size_of::<T>())?)
         };
         match kind {
             Kind::Gram | Kind::OuterGram => {
@@ -208,7 +208,7 @@ impl Plan {
         let (rows, cols) = self.size();
         let bytes = |length| product(WHAT, length, size_of::<T>());
         let (long, wide) = (bytes(rows)?, bytes(cols)?);
-        let buffer = |length| gpu.allocate_uninitialised_on(stream, WHAT, product(WHAT, length, width)?);
+        let buffer = |length| gpu.allocate_uninitialized_on(stream, WHAT, product(WHAT, length, width)?);
         let (from, to) = (buffer(wide)?, buffer(long)?);
         place(T::DTYPE, gpu, stream, side_by_side(x, cols, width), columns(&from, cols, width), true, false)?;
         if beta != real(0.0) {
@@ -248,8 +248,8 @@ fn component<T: Scalar>(
     x: Region<'_>,
     rows: usize,
 ) -> Result<DeviceMemory> {
-    let partials = gpu.allocate_uninitialised_on(stream, WHAT, 8 * parts(T::DTYPE) * pieces(rows))?;
-    let sum = gpu.allocate_uninitialised_on(stream, WHAT, 8 * parts(T::DTYPE))?;
+    let partials = gpu.allocate_uninitialized_on(stream, WHAT, 8 * parts(T::DTYPE) * pieces(rows))?;
+    let sum = gpu.allocate_uninitialized_on(stream, WHAT, 8 * parts(T::DTYPE))?;
     let one = Pass {
         space: degrees.whole(),
         vector: x,

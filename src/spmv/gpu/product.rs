@@ -39,7 +39,7 @@ impl Plan {
         let (gpu, prepared) = self.prepared()?;
         let (pieces, longs, products) = prepared.workspace_lengths();
         let memory =
-            |count| gpu.allocate_uninitialised_on(stream, "work space", product("products", count, size_of::<T>())?);
+            |count| gpu.allocate_uninitialized_on(stream, "work space", product("products", count, size_of::<T>())?);
         let arrivals = gpu.allocate_on(stream, "work space", 4 * longs)?;
         Ok(Space { partials: memory(pieces)?, arrivals, products: memory(products)?, launches: Mutex::default() })
     }
@@ -187,7 +187,7 @@ impl Plan {
             let count = MOST_WIDTH.min(width - first);
             let cut = prepared.block_tiles::<T>(gpu, own, count)?;
             let bytes = product("partials", product("partials", cut.pieces, count)?, size_of::<T>())?;
-            let partials = gpu.allocate_uninitialised_on(stream, "work space", bytes)?;
+            let partials = gpu.allocate_uninitialized_on(stream, "work space", bytes)?;
             let shares = cut.shares(partials.whole(), partials.whole());
             let gathered = Vectors { memory: columns::<T>(gathered.memory, first)?, ..gathered };
             let x = finish.x.map(|x| columns::<T>(x, first)).transpose()?;

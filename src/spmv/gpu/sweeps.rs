@@ -107,12 +107,12 @@ impl Sweeps {
         let most = a.entries + blocks * (PAD - 1);
         let mut made = Self {
             cut: DeviceCut::new(gpu, stream, &cut)?,
-            runs: gpu.allocate_uninitialised(WHAT, total(blocks, 4)?)?,
-            offsets: gpu.allocate_uninitialised(WHAT, total(blocks + 1, 2)?)?,
-            places: gpu.allocate_uninitialised(WHAT, total(capacity, 2)?)?,
+            runs: gpu.allocate_uninitialized(WHAT, total(blocks, 4)?)?,
+            offsets: gpu.allocate_uninitialized(WHAT, total(blocks + 1, 2)?)?,
+            places: gpu.allocate_uninitialized(WHAT, total(capacity, 2)?)?,
             columns: gpu.allocate(WHAT, 2 * most)?,
-            sources: gpu.allocate_uninitialised(WHAT, 4 * most)?,
-            units: gpu.allocate_uninitialised(WHAT, 0)?,
+            sources: gpu.allocate_uninitialized(WHAT, 4 * most)?,
+            units: gpu.allocate_uninitialized(WHAT, 0)?,
             unit_count: 0,
             values: None,
             entries: most,
@@ -160,7 +160,7 @@ impl Sweeps {
         };
         let sorted = match self.values.take() {
             Some(memory) => memory,
-            None => gpu.allocate_uninitialised(WHAT, product(WHAT, self.entries, size_of::<T>())?)?,
+            None => gpu.allocate_uninitialized(WHAT, product(WHAT, self.entries, size_of::<T>())?)?,
         };
         kernels::permute(T::DTYPE, gpu, stream, &self.swept(), (values.whole(), entries), sorted.whole())?;
         self.values = Some(sorted);

@@ -7,7 +7,7 @@ use super::search::{CHUNK, Search, Site};
 use super::set::{FoundPairs, PairSet};
 use crate::alloc::{self, Charged};
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
-use crate::backend::cpu::simd::Vectorised;
+use crate::backend::cpu::simd::Vectorized;
 use crate::context::Context;
 use crate::error::Result;
 use crate::progress::Progress;
@@ -100,7 +100,7 @@ impl Ended {
 }
 
 /// Moves the unit vector x by `length` times `direction` and back to the sphere; `direction` is overwritten.
-fn move_by<T: Vectorised>(x: &mut [T], direction: &mut [f64], length: f64) {
+fn move_by<T: Vectorized>(x: &mut [T], direction: &mut [f64], length: f64) {
     direction.iter_mut().zip(&*x).for_each(|(d, x)| *d = length * *d + x.to_f64());
     let norm = direction.iter().map(|d| d * d).sum::<f64>().sqrt();
     // Near the origin the direction is undefined; leave x unchanged.
@@ -109,7 +109,7 @@ fn move_by<T: Vectorised>(x: &mut [T], direction: &mut [f64], length: f64) {
     }
 }
 
-impl<T: Vectorised> Search<T> {
+impl<T: Vectorized> Search<T> {
     /// Newton's method from the maxima and minima that the hybrid finds.
     pub(super) fn extrema(&mut self, search: &mut OneTensor<'_, T>) -> Result<Ended> {
         let n = self.plan.shape.dimension;

@@ -3,7 +3,7 @@
 use super::search::{CHUNK, Search, Site};
 use super::set::PairSet;
 use crate::alloc;
-use crate::backend::cpu::simd::Vectorised;
+use crate::backend::cpu::simd::Vectorized;
 use crate::choice::Value;
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -147,7 +147,7 @@ fn default_tolerance<T: Real>() -> f64 {
     if T::DTYPE == DType::F32 { 1e-5 } else { 1e-11 }
 }
 
-impl<T: Vectorised> Search<T> {
+impl<T: Vectorized> Search<T> {
     pub(super) fn new(shape: Symmetric, count: usize, options: &Options, pairs: usize) -> Result<Self> {
         let single = T::DTYPE == DType::F32;
         refuse_options_of_solve(options)?;

@@ -9,7 +9,7 @@ use super::load::{self, power_of_two_times};
 use crate::alloc;
 use crate::backend::cpu::Isa;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
-use crate::backend::cpu::simd::Vectorised;
+use crate::backend::cpu::simd::Vectorized;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::sshopm::options::PairClass;
@@ -75,7 +75,7 @@ pub struct Batch<'a, T> {
     work: Mutex<Vec<(Work<T>, WorkArrays<T>)>>,
 }
 
-impl<'a, T: Vectorised> Batch<'a, T> {
+impl<'a, T: Vectorized> Batch<'a, T> {
     /// Allocates the memory of every thread; `count` is V.
     ///
     /// # Errors

@@ -11,7 +11,7 @@ use super::nested::{self, Broadcast, Form};
 use super::pool::{Pool, Width};
 use super::three;
 use crate::backend::cpu::Isa;
-use crate::backend::cpu::simd::{Kernel, Lanes, Simd, Vectorised, dispatch, dispatch_wide};
+use crate::backend::cpu::simd::{Kernel, Lanes, Simd, Vectorized, dispatch, dispatch_wide};
 use crate::scalar::Real;
 
 /// Limit of the lanes of a vector times the vectors that a kernel processes together.
@@ -165,7 +165,7 @@ fn load3<T: Real, S: Simd<T>>(simd: S, x: Vectors<'_, T>, at: usize) -> [S::V; 3
     [simd.load(&x.data[at..]), simd.load(&x.data[x.stride + at..]), simd.load(&x.data[2 * x.stride + at..])]
 }
 
-impl<F: Form, T: Vectorised> Engine<T> for Dimension3Kernels<'_, F, T> {
+impl<F: Form, T: Vectorized> Engine<T> for Dimension3Kernels<'_, F, T> {
     fn advance(&mut self, a: &[T], rule: &Rule<T>, job: &Job<T>, flight: &mut Flight<T>, count: usize, steps: usize) {
         self.many.advance(a, rule, job, flight, count, steps);
     }
@@ -299,13 +299,13 @@ fn hessian<T: Real, S: Simd<T>>(
     }
 }
 
-impl<T: Vectorised> GeneralKernels<'_, T> {
+impl<T: Vectorized> GeneralKernels<'_, T> {
     fn call(&mut self, a: &[T], call: Call<'_, T>) {
         dispatch(self.isa, GeneralKernel { chain: self.chain, work: self.work, a, call });
     }
 }
 
-impl<T: Vectorised> Engine<T> for GeneralKernels<'_, T> {
+impl<T: Vectorized> Engine<T> for GeneralKernels<'_, T> {
     fn advance(&mut self, a: &[T], rule: &Rule<T>, job: &Job<T>, flight: &mut Flight<T>, count: usize, steps: usize) {
         self.call(a, Call::Advance { rule, job, flight, count, steps });
     }
@@ -320,7 +320,7 @@ impl<T: Vectorised> Engine<T> for GeneralKernels<'_, T> {
 }
 
 /// Calls the work with the kernels of a shape: generated for dimension 3 and orders 2, 3, 4, 6, 8, else general.
-pub fn with_engine<T: Vectorised, R>(
+pub fn with_engine<T: Vectorized, R>(
     isa: Isa,
     chain: &Chain,
     work: &mut WorkArrays<T>,

@@ -10,7 +10,7 @@ use super::tensor::{Scratch, rule_of, verified};
 use super::write::{self, Iterates, wants_starts, write_starts};
 use crate::alloc;
 use crate::backend::cpu::Isa;
-use crate::backend::cpu::simd::{Kernel, Lanes, Mask, Simd, Vectorised, dispatch};
+use crate::backend::cpu::simd::{Kernel, Lanes, Mask, Simd, Vectorized, dispatch};
 use crate::error::{Error, Result};
 use crate::progress::CancelFlag;
 use crate::scalar::Real;
@@ -162,7 +162,7 @@ struct Position<T> {
     counts: Counts,
 }
 
-impl<T: Vectorised> Leaf<'_, '_, T> {
+impl<T: Vectorized> Leaf<'_, '_, T> {
     /// Solves all tensors. If `trace` is not empty, there is one tensor with one start.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 use super::engine::{Engine, Vectors};
 use super::flight::Job;
 use crate::backend::cpu::Isa;
-use crate::backend::cpu::simd::{Kernel, Lanes, Simd, Vectorised, dispatch};
+use crate::backend::cpu::simd::{Kernel, Lanes, Simd, Vectorized, dispatch};
 use crate::scalar::Real;
 use crate::sshopm::options::TensorStatus;
 use crate::sshopm::plan::{ConstantShift, Iteration, Plan};
@@ -70,7 +70,7 @@ pub fn exponent_of(x: f64) -> i32 {
 
 /// Computes the tensor's entries: a copy of the input, or its transform. `columns` are those of the plan's transform;
 /// each is padded to the length of `out`, a whole number of vectors.
-pub fn entries<T: Vectorised>(isa: Isa, columns: &[T], input: &[T], out: &mut [T]) {
+pub fn entries<T: Vectorized>(isa: Isa, columns: &[T], input: &[T], out: &mut [T]) {
     if columns.is_empty() {
         out[..input.len()].copy_from_slice(input);
     } else {

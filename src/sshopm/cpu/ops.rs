@@ -8,7 +8,7 @@ use super::feed::{Feed, Leaf};
 use super::general::WorkArrays;
 use super::tensor::{Scratch, SingleTensor};
 use crate::alloc;
-use crate::backend::cpu::simd::Vectorised;
+use crate::backend::cpu::simd::Vectorized;
 use crate::backend::cpu::{Isa, parallel};
 use crate::backend::memory::Charge;
 use crate::context::Context;
@@ -49,7 +49,7 @@ pub fn is_nested(order: usize, dimension: usize) -> bool {
     dimension == 3 && matches!(order, 2 | 3 | 4 | 6 | 8)
 }
 
-impl<'a, T: Vectorised> CpuOps<'a, T> {
+impl<'a, T: Vectorized> CpuOps<'a, T> {
     /// Allocates memory for every thread of the context.
     ///
     /// # Errors
@@ -93,7 +93,7 @@ impl<'a, T: Vectorised> CpuOps<'a, T> {
     }
 }
 
-impl<T: Vectorised> Memory<T> {
+impl<T: Vectorized> Memory<T> {
     fn new(context: &Context, chain: &Chain, plan: &Plan<T>) -> Result<Self> {
         let scratch = Scratch::new(plan, WIDEST)?;
         let mut general = WorkArrays::new(chain, WIDEST)?;
@@ -105,7 +105,7 @@ impl<T: Vectorised> Memory<T> {
     }
 }
 
-impl<T: Vectorised> SshopmOps<T> for CpuOps<'_, T> {
+impl<T: Vectorized> SshopmOps<T> for CpuOps<'_, T> {
     fn solve_tile(
         &mut self,
         plan: &Plan<T>,
@@ -141,7 +141,7 @@ fn halves(count: usize, most: Option<usize>) -> (usize, Option<usize>, Option<us
     }
 }
 
-impl<T: Vectorised> TileJob<'_, T> {
+impl<T: Vectorized> TileJob<'_, T> {
     /// Solves `count` tensors from `first` on. Splits them into parts that run in parallel, into `most` leaves at most.
     fn run(
         &self,

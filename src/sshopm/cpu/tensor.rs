@@ -7,7 +7,7 @@ use super::reduce::{self, Ends, Merge, Pairs};
 use super::write::{Iterates, wants_starts, write_end, write_pairs, write_special, write_starts};
 use crate::alloc;
 use crate::backend::cpu::Isa;
-use crate::backend::cpu::simd::{Kernel, Lanes, Mask, Simd, Vectorised, dispatch};
+use crate::backend::cpu::simd::{Kernel, Lanes, Mask, Simd, Vectorized, dispatch};
 use crate::dense::sketch::{Distribution, Sketch};
 use crate::error::Result;
 use crate::rng;
@@ -102,7 +102,7 @@ impl<T: Real> Scratch<T> {
     /// Copies or transforms the entries of a tensor into `input`.
     pub fn take_in(&mut self, isa: Isa, input: &[T])
     where
-        T: Vectorised,
+        T: Vectorized,
     {
         load::entries(isa, &self.columns, input, &mut self.input);
     }
@@ -187,7 +187,7 @@ pub fn verified(status: TensorStatus, missed: u64) -> TensorStatus {
 
 /// Solves the tensor with the given index. `rows` are its own; a `trace` that is not empty is filled.
 #[expect(clippy::too_many_arguments, reason = "one tensor, its memory and its results")]
-pub fn solve<T: Vectorised>(
+pub fn solve<T: Vectorized>(
     isa: Isa,
     engine: &mut dyn Engine<T>,
     plan: &Plan<T>,
@@ -247,7 +247,7 @@ pub fn solve<T: Vectorised>(
 
 /// Runs all starts; stores their ends in `alone.ends` and in the rows.
 #[expect(clippy::too_many_arguments, reason = "one tensor, its memory and its results")]
-fn iterate<T: Vectorised>(
+fn iterate<T: Vectorized>(
     isa: Isa,
     engine: &mut dyn Engine<T>,
     plan: &Plan<T>,

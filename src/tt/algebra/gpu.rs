@@ -23,7 +23,7 @@ fn copied<T: Scalar>(
     match memory {
         Memory::Host(m) => algebra.upload(what, rows, cols, &m.as_slice::<T>()?[offset..offset + len], rows),
         Memory::Device(m) => {
-            let mut copy = algebra.uninitialised::<T>(what, rows, cols)?;
+            let mut copy = algebra.uninitialized::<T>(what, rows, cols)?;
             let (size, width) = (size_of::<T>(), len * size_of::<T>());
             let rows = Rows { offset: offset * size, pitch: width, width, count: 1 };
             algebra.gpu().copy_rows(algebra.stream(), m, rows, copy.memory_mut(), 0)?;
@@ -92,7 +92,7 @@ impl<T: Scalar> TrainOps<T> for GpuAlgebra {
             return Err(Error::Internal("host memory in a factorization on the device".into()));
         };
         let what = "unfolding of a tensor";
-        let mut wide = self.uninitialised::<T>(what, rows, cols)?;
+        let mut wide = self.uninitialized::<T>(what, rows, cols)?;
         let width = rows * cols * size_of::<T>();
         self.gpu().copy_rows(
             self.stream(),
@@ -120,7 +120,7 @@ impl<T: Scalar> TrainOps<T> for GpuAlgebra {
         a: &Numbers<'_, T, GpuMatrix<T>>,
         shape: (usize, usize),
     ) -> Result<GpuMatrix<T>> {
-        let out = self.uninitialised::<T>("carried part of a tensor", u.cols(), shape.1)?;
+        let out = self.uninitialized::<T>("carried part of a tensor", u.cols(), shape.1)?;
         let (adjoint, plain) = (Transpose::Adjoint, Transpose::Plain);
         self.blas().multiply::<T>(1.0, u.view(), adjoint, matrix(a, shape)?, plain, 0.0, out.view())?;
         Ok(out)
@@ -135,7 +135,7 @@ impl<T: Scalar> TrainOps<T> for GpuAlgebra {
                 self.blas().multiply::<T>(alpha, a.view(), plain, b.view(), adjoint, 0.0, view)
             }
             Memory::Host(memory) => {
-                let mut c = self.uninitialised::<T>("dense tensor of a train", rows, cols)?;
+                let mut c = self.uninitialized::<T>("dense tensor of a train", rows, cols)?;
                 self.multiply(alpha, a, Op::Plain, b, Op::Adjoint, 0.0, &mut c)?;
                 self.download(&c, memory.as_mut_slice()?, rows)
             }

@@ -512,7 +512,7 @@ fn enqueue_as<T: Scalar>(call: Call<'_>, trains: &Trains<'_>, ratio: bool) -> Re
         }
         Some(memory) => memory,
         None => {
-            own = gpu.allocate_uninitialised_on(stream, "work space of a contraction", bytes)?;
+            own = gpu.allocate_uninitialized_on(stream, "work space of a contraction", bytes)?;
             &own
         }
     };

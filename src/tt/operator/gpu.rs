@@ -83,7 +83,7 @@ impl GpuOps {
     }
 
     fn allocate<T>(&self, elements: usize) -> Result<DeviceMemory> {
-        self.gpu.allocate_uninitialised_on(&self.stream, STEP, product("x", elements, size_of::<T>())?)
+        self.gpu.allocate_uninitialized_on(&self.stream, STEP, product("x", elements, size_of::<T>())?)
     }
 
     /// The largest |re| or |im| of each row and of each column of an array r x n x s, as from
@@ -95,7 +95,7 @@ impl GpuOps {
         let mut bonds = Bonds::default();
         bonds.add(S::DTYPE, &[dims], &Cores::Of(&[array]), 1)?;
         let list = bonds.table()?;
-        let mut table = self.gpu.allocate_uninitialised_on(&self.stream, STEP, list.len() * 8)?;
+        let mut table = self.gpu.allocate_uninitialized_on(&self.stream, STEP, list.len() * 8)?;
         self.gpu.store_numbers(&self.stream, &list, &mut table, 0)?;
         let keys = self.gpu.allocate_on(&self.stream, STEP, bonds.key_bytes())?;
         bonds.keys(S::DTYPE, &self.gpu, &self.stream, (table.whole(), keys.whole()), None, 1)?;
@@ -150,7 +150,7 @@ impl GpuOps {
         let source = match view.memory {
             Memory::Device(memory) => memory.region(first, bytes)?,
             Memory::Host(host) => {
-                let mut memory = self.gpu.allocate_uninitialised_on(&self.stream, STEP, bytes)?;
+                let mut memory = self.gpu.allocate_uninitialized_on(&self.stream, STEP, bytes)?;
                 let core = &host.as_slice::<u8>()?[first..first + bytes];
                 self.gpu.upload(&self.stream, core, &mut memory, 0)?;
                 brought.insert(memory).whole()
@@ -213,7 +213,7 @@ impl GpuOps {
             let (columns, of) =
                 (gather.rows * gather.outputs, |to: usize| gather.of(to).iter().map(|t| (t.slot, t.column, t.value)));
             let bytes = Terms::enqueued_bytes(columns, gather.len())?;
-            let space = self.gpu.allocate_uninitialised_on(&self.stream, STEP, bytes)?;
+            let space = self.gpu.allocate_uninitialized_on(&self.stream, STEP, bytes)?;
             let terms = Terms::enqueued(&self.gpu, &self.stream, columns, of, space.whole())?;
             kernels::gather(T::DTYPE, &self.gpu, &self.stream, &terms, sizes, now.whole(), next.whole(), None)?;
             column *= gather.rows;

@@ -68,7 +68,7 @@ fn there<T: Scalar>(
         let bytes = train.shape().core_len(k) * size_of::<T>();
         cores.push(memory.device("x")?.region(offset * size_of::<T>(), bytes)?);
     }
-    let memory = gpu.allocate_uninitialised_on(stream, WHAT, CoreKeys::bytes(count)?)?;
+    let memory = gpu.allocate_uninitialized_on(stream, WHAT, CoreKeys::bytes(count)?)?;
     CoreKeys::find::<T::Part>(gpu, stream, &cores, memory.whole())?;
     // Keys are the bit patterns of doubles.
     gpu.load_numbers(stream, &memory, CoreKeys::offset(count), largest)

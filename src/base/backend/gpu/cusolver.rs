@@ -80,7 +80,7 @@ impl Work {
     fn at_least(&mut self, gpu: &Gpu, stream: &GpuStream, bytes: usize) -> Result<Region<'_>> {
         if self.memory.as_ref().is_none_or(|m| m.bytes() < bytes) {
             self.memory = None;
-            self.memory = Some(gpu.allocate_uninitialised_on(stream, "workspace of cuSOLVER", bytes)?);
+            self.memory = Some(gpu.allocate_uninitialized_on(stream, "workspace of cuSOLVER", bytes)?);
         }
         self.memory.as_ref().map(DeviceMemory::whole).ok_or_else(|| Error::Internal("no workspace".into()))
     }

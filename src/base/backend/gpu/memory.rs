@@ -49,7 +49,7 @@ impl DeviceMemory {
     ) -> Result<Self> {
         let stream = home.as_ref().map_or(device.allocations, |q| q.raw());
         let is_shared = home.is_none();
-        let memory = Self::allocate_uninitialised(device, home, what, bytes)?;
+        let memory = Self::allocate_uninitialized(device, home, what, bytes)?;
         if bytes > 0 {
             let entered = device.enter()?;
             // SAFETY: `bytes` bytes were allocated at `address`, in the order of `stream`.
@@ -65,7 +65,7 @@ impl DeviceMemory {
     }
 
     /// As [`DeviceMemory::allocate`], with undefined contents, which must be written before they are read.
-    pub(super) fn allocate_uninitialised(
+    pub(super) fn allocate_uninitialized(
         device: &Arc<Device>,
         home: Option<Arc<Queue>>,
         what: &'static str,

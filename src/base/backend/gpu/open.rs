@@ -137,21 +137,21 @@ impl Gpu {
     ///
     /// # Errors
     /// As [`Gpu::allocate`].
-    pub fn allocate_uninitialised(&self, what: &'static str, bytes: usize) -> Result<DeviceMemory> {
-        DeviceMemory::allocate_uninitialised(&self.device, None, what, bytes)
+    pub fn allocate_uninitialized(&self, what: &'static str, bytes: usize) -> Result<DeviceMemory> {
+        DeviceMemory::allocate_uninitialized(&self.device, None, what, bytes)
     }
 
     /// As [`Gpu::allocate_on`], with undefined contents, which must be written before they are read.
     ///
     /// # Errors
     /// As [`Gpu::allocate`].
-    pub fn allocate_uninitialised_on(
+    pub fn allocate_uninitialized_on(
         &self,
         stream: &GpuStream,
         what: &'static str,
         bytes: usize,
     ) -> Result<DeviceMemory> {
-        DeviceMemory::allocate_uninitialised(&self.device, Some(Arc::clone(stream.queue())), what, bytes)
+        DeviceMemory::allocate_uninitialized(&self.device, Some(Arc::clone(stream.queue())), what, bytes)
     }
 
     /// Page-locked host memory of `bytes` bytes, zeroed and usable with every device.

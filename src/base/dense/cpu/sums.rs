@@ -1,7 +1,7 @@
 //! Sums over long vectors in many partial sums, so that an addition need not wait for the one before it.
 
 use crate::backend::cpu::Isa;
-use crate::backend::cpu::simd::{Kernel, Simd, Vectorised, dispatch};
+use crate::backend::cpu::simd::{Kernel, Simd, Vectorized, dispatch};
 use crate::backend::memory::parts;
 use crate::scalar::Scalar;
 
@@ -23,7 +23,7 @@ struct Dot<'a, P> {
     b: &'a [P],
 }
 
-impl<P: Vectorised> Kernel<P> for Dot<'_, P> {
+impl<P: Vectorized> Kernel<P> for Dot<'_, P> {
     type Output = f64;
 
     #[inline(always)]

@@ -18,7 +18,7 @@ use crate::scalar::{DType, Scalar};
 
 /// Bytes that plans add for factorizations and kernels on a GPU. cuSOLVER tells the size of its workspace only once it is
 /// loaded; of small matrices it is 6 MiB.
-pub const FACTORISATION_BYTES: u64 = 12 << 20;
+pub const FACTORIZATION_BYTES: u64 = 12 << 20;
 
 /// Bytes of the status that cuSOLVER's factorizations write.
 const OUTCOME: usize = 8;
@@ -103,24 +103,24 @@ impl GpuAlgebra {
     /// A matrix of type T with undefined contents, which must be written before it is read.
     ///
     /// # Errors
-    /// As [`DeviceMatrix::uninitialised`].
+    /// As [`DeviceMatrix::uninitialized`].
     #[inline]
-    pub fn uninitialised<T: Scalar>(&self, what: &'static str, rows: usize, cols: usize) -> Result<GpuMatrix<T>> {
-        GpuMatrix::new(self.uninitialised_as(T::DTYPE, what, rows, cols)?)
+    pub fn uninitialized<T: Scalar>(&self, what: &'static str, rows: usize, cols: usize) -> Result<GpuMatrix<T>> {
+        GpuMatrix::new(self.uninitialized_as(T::DTYPE, what, rows, cols)?)
     }
 
-    /// [`GpuAlgebra::uninitialised`] of type `dtype`.
+    /// [`GpuAlgebra::uninitialized`] of type `dtype`.
     ///
     /// # Errors
-    /// As [`DeviceMatrix::uninitialised`].
-    pub fn uninitialised_as(&self, dtype: DType, what: &'static str, rows: usize, cols: usize) -> Result<DeviceMatrix> {
-        DeviceMatrix::uninitialised(&self.gpu, &self.stream, what, dtype, (rows, cols))
+    /// As [`DeviceMatrix::uninitialized`].
+    pub fn uninitialized_as(&self, dtype: DType, what: &'static str, rows: usize, cols: usize) -> Result<DeviceMatrix> {
+        DeviceMatrix::uninitialized(&self.gpu, &self.stream, what, dtype, (rows, cols))
     }
 
     /// A copy of `like`, whose elements are of type `from`, in the type `to`.
     ///
     /// # Errors
-    /// As [`GpuAlgebra::uninitialised`]; errors of the device.
+    /// As [`GpuAlgebra::uninitialized`]; errors of the device.
     pub fn converted(
         &self,
         what: &'static str,
@@ -128,7 +128,7 @@ impl GpuAlgebra {
         like: View<'_>,
         reverse: bool,
     ) -> Result<DeviceMatrix> {
-        let copy = self.uninitialised_as(to, what, like.rows, like.cols)?;
+        let copy = self.uninitialized_as(to, what, like.rows, like.cols)?;
         if from == to && !reverse {
             dense::place(to, &self.gpu, &self.stream, like, copy.view(), false, false)?;
         } else {
@@ -149,7 +149,7 @@ impl GpuAlgebra {
     /// # Errors
     /// Out of memory; errors of the device.
     pub fn column_sums(&self, dtype: DType, m: View<'_>, factor: f64) -> Result<Vec<f64>> {
-        let output = self.gpu.allocate_uninitialised_on(&self.stream, "norms of columns", m.cols * 8)?;
+        let output = self.gpu.allocate_uninitialized_on(&self.stream, "norms of columns", m.cols * 8)?;
         dense::columns(dtype, &self.gpu, &self.stream, dense::Reduction::Sums { factor }, m, output.whole())?;
         self.numbers(&output, m.cols)
     }
@@ -159,7 +159,7 @@ impl GpuAlgebra {
     /// # Errors
     /// Out of memory; errors of the device.
     pub fn peaks(&self, dtype: DType, m: View<'_>) -> Result<Vec<(f64, f64)>> {
-        let output = self.gpu.allocate_uninitialised_on(&self.stream, "peaks of columns", m.cols * 16)?;
+        let output = self.gpu.allocate_uninitialized_on(&self.stream, "peaks of columns", m.cols * 16)?;
         dense::columns(dtype, &self.gpu, &self.stream, dense::Reduction::Peaks, m, output.whole())?;
         let numbers = self.numbers(&output, 2 * m.cols)?;
         let mut peaks = alloc::with_capacity("peaks of columns", m.cols)?;
@@ -242,7 +242,7 @@ impl GpuAlgebra {
             return Err(mismatch("a scaling", &[m.shape(), (1, factors.len())]));
         }
         let what = "factors of columns";
-        let mut memory = self.gpu.allocate_uninitialised_on(&self.stream, what, size_of_val(factors))?;
+        let mut memory = self.gpu.allocate_uninitialized_on(&self.stream, what, size_of_val(factors))?;
         self.gpu.store_numbers(&self.stream, factors, &mut memory, 0)?;
         dense::scale(m.dtype(), &self.gpu, &self.stream, m.view(), memory.whole())
     }
@@ -250,9 +250,9 @@ impl GpuAlgebra {
     /// The conjugate transpose.
     ///
     /// # Errors
-    /// As [`GpuAlgebra::uninitialised`]; errors of the device.
+    /// As [`GpuAlgebra::uninitialized`]; errors of the device.
     pub fn adjoint_of(&self, what: &'static str, m: &DeviceMatrix) -> Result<DeviceMatrix> {
-        let out = self.uninitialised_as(m.dtype(), what, m.cols(), m.rows())?;
+        let out = self.uninitialized_as(m.dtype(), what, m.cols(), m.rows())?;
         dense::place(m.dtype(), &self.gpu, &self.stream, m.view(), out.view(), true, true)?;
         Ok(out)
     }
@@ -284,7 +284,7 @@ impl GpuAlgebra {
 
     fn send_of<T: Scalar>(&self, what: &'static str, m: &CpuMatrix<T>) -> Result<DeviceMatrix> {
         let (rows, cols) = m.shape();
-        let mut copy = self.uninitialised_as(T::DTYPE, what, rows, cols)?;
+        let mut copy = self.uninitialized_as(T::DTYPE, what, rows, cols)?;
         self.gpu.store_numbers(&self.stream, m.slice()?, copy.memory_mut(), 0)?;
         Ok(copy)
     }
@@ -303,7 +303,7 @@ impl<T: Scalar> Algebra<T> for GpuAlgebra {
 
     fn upload(&mut self, what: &'static str, rows: usize, cols: usize, data: &[T], ld: usize) -> Result<GpuMatrix<T>> {
         if ld == rows && data.len() >= rows.saturating_mul(cols) {
-            let mut m = self.uninitialised::<T>(what, rows, cols)?;
+            let mut m = self.uninitialized::<T>(what, rows, cols)?;
             self.gpu.store_numbers(&self.stream, &data[..rows * cols], m.memory_mut(), 0)?;
             return Ok(m);
         }

@@ -68,7 +68,7 @@ impl GpuAlgebra {
             return self.square_add(wide, x, beta, g);
         }
         let height = (self.panel / wide.size() / cols.max(1)).max(1).min(x.rows.max(1));
-        let panel = self.uninitialised_as(wide, "panel of a Gram matrix", height, cols)?;
+        let panel = self.uninitialized_as(wide, "panel of a Gram matrix", height, cols)?;
         let mut first = 0;
         loop {
             let rows = height.min(x.rows - first);
@@ -114,10 +114,10 @@ impl GpuAlgebra {
         if !factored {
             return Ok(None);
         }
-        let wide = self.uninitialised_as(wide_type, "inverse of a triangle", order, order)?;
+        let wide = self.uninitialized_as(wide_type, "inverse of a triangle", order, order)?;
         // The real part of each diagonal element, the status of the factorization, and the condition of each column.
         let numbers =
-            self.gpu.allocate_uninitialised_on(&self.stream, "diagonal of a triangle", (2 * order + 1) * 8)?;
+            self.gpu.allocate_uninitialized_on(&self.stream, "diagonal of a triangle", (2 * order + 1) * 8)?;
         let diagonal = numbers.region(0, (order + 1) * 8)?;
         let info = Some(self.info.region(0, 4)?).filter(|_| self.solver.as_ref().is_some_and(Option::is_some));
         let outputs = UpperOutputs { identity: Some(wide.memory().whole()), diagonal: Some(diagonal), info };
@@ -176,7 +176,7 @@ impl GpuAlgebra {
             return self.blas.solve_upper(dtype, triangle, x, true);
         }
         let height = (self.panel / wide.size() / x.cols.max(1)).max(1).min(x.rows.max(1));
-        let panel = self.uninitialised_as(wide, "panel of a CholeskyQR step", height, x.cols)?;
+        let panel = self.uninitialized_as(wide, "panel of a CholeskyQR step", height, x.cols)?;
         for first in (0..x.rows).step_by(height) {
             let rows = height.min(x.rows - first);
             let (part, of) = (View { rows, ..panel.view() }, x.rows_as(dtype, first, rows)?);
@@ -200,11 +200,11 @@ impl GpuAlgebra {
         if rows == 0 {
             return Ok(Step::Failed);
         }
-        let g = self.uninitialised_as(dtype.wide(), "Gram matrix of a CholeskyQR step", cols, cols)?;
+        let g = self.uninitialized_as(dtype.wide(), "Gram matrix of a CholeskyQR step", cols, cols)?;
         self.gram_add(dtype, x.view(), 0.0, g.view())?;
         let Some(divisor) = self.cholesky(g, shift, r)? else { return Ok(Step::Failed) };
         if self.divides_by_inverse(&divisor) {
-            let q = self.uninitialised_as(dtype, "orthonormal basis", rows, cols)?;
+            let q = self.uninitialized_as(dtype, "orthonormal basis", rows, cols)?;
             self.divide_to(x.view(), &divisor, q.view())?;
             *x = q;
             return Ok(Step::Done { spread: divisor.spread });
@@ -222,8 +222,8 @@ impl GpuAlgebra {
         }
         let what = "inverse of a triangle";
         let wide = self.converted(what, (dtype, wide_type), r.view(), false)?;
-        let triangle = self.uninitialised_as(wide_type, what, order, order)?;
-        let inverse = self.uninitialised_as(wide_type, what, order, order)?;
+        let triangle = self.uninitialized_as(wide_type, what, order, order)?;
+        let inverse = self.uninitialized_as(wide_type, what, order, order)?;
         let outputs = UpperOutputs { identity: Some(inverse.memory().whole()), ..UpperOutputs::default() };
         dense::upper(wide_type, wide_type, &self.gpu, &self.stream, wide.view(), triangle.view(), outputs)?;
         self.blas.solve_upper(wide_type, triangle.view(), inverse.view(), true)?;
@@ -277,7 +277,7 @@ impl GpuAlgebra {
             return self.householder_on_host(&wide, x, r);
         }
         let size = cols * wide_type.size();
-        let tau = self.gpu.allocate_uninitialised_on(&self.stream, "Householder coefficients", size)?;
+        let tau = self.gpu.allocate_uninitialized_on(&self.stream, "Householder coefficients", size)?;
         let (solver, work, info) = self.solver()?;
         solver.qr_as(wide_type, wide.view(), tau.whole(), work, info.region(0, 4)?)?;
         let square = wide.view().rows_as(wide_type, 0, cols)?;
@@ -333,7 +333,7 @@ impl GpuAlgebra {
             return self.eigenvalues_on_host(a);
         }
         let wide = self.converted("eigenvectors", (dtype, wide_type), a.view(), false)?;
-        let values = self.gpu.allocate_uninitialised_on(&self.stream, "eigenvalues", order * 8)?;
+        let values = self.gpu.allocate_uninitialized_on(&self.stream, "eigenvalues", order * 8)?;
         let (solver, work, info) = self.solver()?;
         solver.eigen(wide_type, wide.view(), values.whole(), work, info.region(0, 4)?)?;
         let squares = self.column_sums(wide_type, wide.view(), 1.0)?;

@@ -37,14 +37,14 @@ impl DeviceMatrix {
     ///
     /// # Errors
     /// As [`DeviceMatrix::zeros`].
-    pub fn uninitialised(
+    pub fn uninitialized(
         gpu: &Gpu,
         stream: &GpuStream,
         what: &'static str,
         dtype: DType,
         (rows, cols): (usize, usize),
     ) -> Result<Self> {
-        let memory = gpu.allocate_uninitialised_on(stream, what, Self::bytes(what, dtype, rows, cols)?)?;
+        let memory = gpu.allocate_uninitialized_on(stream, what, Self::bytes(what, dtype, rows, cols)?)?;
         Ok(Self { memory, dtype, rows, cols })
     }
 

@@ -19,5 +19,5 @@ mod factor;
 mod matrix;
 mod polar;
 
-pub use algebra::{FACTORISATION_BYTES, GpuAlgebra};
+pub use algebra::{FACTORIZATION_BYTES, GpuAlgebra};
 pub use matrix::{DeviceMatrix, GpuMatrix};

@@ -83,13 +83,13 @@ impl GpuAlgebra {
             return self.scaled_svd(a);
         }
         let mut q = self.converted("left singular vectors", (dtype, dtype), a.view(), false)?;
-        let mut r = self.uninitialised_as(dtype, "triangle of a factorization", cols, cols)?;
+        let mut r = self.uninitialized_as(dtype, "triangle of a factorization", cols, cols)?;
         match self.householder_qr(&mut q, &mut r) {
             Err(Error::Numerical(_)) => return Ok(None),
             other => other?,
         }
         let Some(inner) = self.scaled_svd(&r)? else { return Ok(None) };
-        let u = self.uninitialised_as(dtype, "left singular vectors", rows, cols)?;
+        let u = self.uninitialized_as(dtype, "left singular vectors", rows, cols)?;
         let plain = Transpose::Plain;
         self.blas.multiply_as(dtype, 1.0, q.view(), plain, inner.u.view(), plain, 0.0, u.view())?;
         Ok(Some(Svd { u, ..inner }))
@@ -129,7 +129,7 @@ impl GpuAlgebra {
         }
         let (order, dtype) = (a.rows(), a.dtype());
         let (what, plain) = ("singular values", Transpose::Plain);
-        let square = self.uninitialised_as(dtype, what, order, order)?;
+        let square = self.uninitialized_as(dtype, what, order, order)?;
         self.blas.multiply_as(dtype, 1.0, a.view(), Transpose::Adjoint, a.view(), plain, 0.0, square.view())?;
         // The test uses the variance of the eigenvalues over the square of their mean, plus 1. It is cheap and seldom wrong.
         let fourth: f64 = self.column_sums(dtype, square.view(), 1.0)?.iter().sum();
@@ -145,7 +145,7 @@ impl GpuAlgebra {
             return Ok(None);
         }
         s.iter_mut().for_each(|s| *s = s.sqrt());
-        let u = self.uninitialised_as(dtype, "left singular vectors", order, order)?;
+        let u = self.uninitialized_as(dtype, "left singular vectors", order, order)?;
         self.blas.multiply_as(dtype, 1.0, a.view(), plain, v.view(), plain, 0.0, u.view())?;
         let mut factors = alloc::filled("factors of columns", order, 0.0)?;
         factors.iter_mut().zip(&s).for_each(|(factor, s)| *factor = 1.0 / s);
@@ -157,10 +157,10 @@ impl GpuAlgebra {
     fn square_svd(&mut self, a: &DeviceMatrix) -> Result<Option<Svd<DeviceMatrix>>> {
         let (order, dtype) = (a.rows(), a.dtype());
         let what = "polar decomposition";
-        let sums = self.gpu.allocate_uninitialised_on(&self.stream, what, order * 8)?;
+        let sums = self.gpu.allocate_uninitialized_on(&self.stream, what, order * 8)?;
         let reduction = Reduction::Sums { factor: 1.0 };
         dense::columns(dtype, &self.gpu, &self.stream, reduction, a.view(), sums.whole())?;
-        let mut p = self.uninitialised_as(dtype, what, order, order)?;
+        let mut p = self.uninitialized_as(dtype, what, order, order)?;
         let noise = f64::EPSILON / (order as f64).sqrt();
         dense::start(
             dtype,
@@ -172,9 +172,9 @@ impl GpuAlgebra {
             noise,
             p.memory().whole(),
         )?;
-        let mut spare = self.uninitialised_as(dtype, what, order, order)?;
-        let first = self.uninitialised_as(dtype, what, order, order)?;
-        let mut square = self.uninitialised_as(dtype, what, order, order)?;
+        let mut spare = self.uninitialized_as(dtype, what, order, order)?;
+        let first = self.uninitialized_as(dtype, what, order, order)?;
+        let mut square = self.uninitialized_as(dtype, what, order, order)?;
         let mut is_close = false;
         for (far, near) in ROUNDS {
             for step in 0..far + near {

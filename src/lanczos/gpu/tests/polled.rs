@@ -39,7 +39,7 @@ fn cycles_are_polled_while_they_run() {
         let start = |k: &mut GpuKrylov<'_, f64>| {
             for j in [0, 1, M - 2] {
                 k.random(9, j as u32, j).unwrap();
-                let norm = k.orthogonalise(j.min(1), j).unwrap().after;
+                let norm = k.orthogonalize(j.min(1), j).unwrap().after;
                 k.scale(j, 1.0 / norm).unwrap();
             }
             k.random(9, 77, M).unwrap();
@@ -70,7 +70,7 @@ fn cycles_are_polled_while_they_run() {
     }
     // The space can still be used.
     krylov.random(9, 0, 0).unwrap();
-    let norm = krylov.orthogonalise(0, 0).unwrap().after;
+    let norm = krylov.orthogonalize(0, 0).unwrap().after;
     krylov.scale(0, 1.0 / norm).unwrap();
     assert_eq!(krylov.extend(SPACE, (0, 10), &mut || Ok(())).unwrap().len(), 10);
 }

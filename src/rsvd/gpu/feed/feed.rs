@@ -186,12 +186,12 @@ impl Feed {
     fn prepare(&mut self, site: &Site, input: &Input<'_>) -> Result<()> {
         if self.store.is_none() && self.cut.resident > 0 {
             let bytes = input.bytes(self.cut.resident);
-            self.store = Some(site.gpu.allocate_uninitialised("rows that stay on the device", bytes)?);
+            self.store = Some(site.gpu.allocate_uninitialized("rows that stay on the device", bytes)?);
         }
         let slots = if self.cut.block == 0 { 0 } else { self.cut.slots.min(self.streamed().count()) };
         while self.ring.len() < slots {
             let bytes = input.bytes(self.cut.block);
-            let memory = site.gpu.allocate_uninitialised("blocks of a matrix", bytes)?;
+            let memory = site.gpu.allocate_uninitialized("blocks of a matrix", bytes)?;
             self.ring.push(Slot { memory, free: None });
         }
         Ok(())

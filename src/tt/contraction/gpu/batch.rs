@@ -94,7 +94,7 @@ fn copies(gpu: &Gpu, stream: &GpuStream, side: &Side<'_>) -> Result<Option<Devic
             bytes.extend_from_slice(&memory.host("x")?.as_slice::<u8>()?[offset * element..offset * element + size]);
         }
     }
-    let mut memory = gpu.allocate_uninitialised_on(stream, WHAT, bytes.len())?;
+    let mut memory = gpu.allocate_uninitialized_on(stream, WHAT, bytes.len())?;
     gpu.upload(stream, &bytes, &mut memory, 0)?;
     Ok(Some(memory))
 }
@@ -288,7 +288,7 @@ impl GpuContraction {
         };
         let tables = Tables::new(T::DTYPE, gpu, queue, shapes, x_places, y_places, numbers)?;
         let bytes = product("products", blocks, RESULT_WORDS * 8)?;
-        let results = gpu.allocate_uninitialised_on(queue, "terms of a contraction", bytes)?;
+        let results = gpu.allocate_uninitialized_on(queue, "terms of a contraction", bytes)?;
         let all = (0, pairs);
         tt::chain_pairs(T::DTYPE, gpu, queue, form, &tables, &sweep(plan, length), all, false, results.whole())?;
         let terms = read(gpu, queue, &results, blocks)?;

@@ -80,7 +80,7 @@ impl<'a> Call<'a> {
 
     pub(super) fn results(&self, count: usize) -> Result<DeviceMemory> {
         let bytes = product("pairs", count, RESULT_WORDS * 8)?;
-        self.gpu.allocate_uninitialised_on(self.stream, "terms of a contraction", bytes)
+        self.gpu.allocate_uninitialized_on(self.stream, "terms of a contraction", bytes)
     }
 
     /// Waits for terms and reads them. Before it waits, the host does its other work.

@@ -75,7 +75,7 @@ pub(super) fn two_ended<T: Scalar>(call: &Call<'_>, form: Form, sums: &mut Sums<
     let site = call.sites[middle];
     let count = product("rank", site.r[0], site.s[0])?;
     let bytes = product("rank", count, 2 * size_of::<T>())?;
-    let environments = call.gpu.allocate_uninitialised_on(call.stream, "environments of a contraction", bytes)?;
+    let environments = call.gpu.allocate_uninitialized_on(call.stream, "environments of a contraction", bytes)?;
     let states = call.gpu.allocate_on(call.stream, "states of a contraction", 2 * STATE_BYTES)?;
     let sweep = call.sweep(Some(middle));
     let space = (environments.whole(), count);
@@ -114,7 +114,7 @@ pub(super) fn one_by_one<T: Scalar>(
     let each = product("work space", size_of::<T>(), 2 * environment + products)?;
     let ends = if call.length == call.sites.len() && call.length >= 2 { 2 } else { 1 };
     let elements =
-        gpu.allocate_uninitialised_on(stream, "work space of a contraction", product("work space", each, 2)?)?;
+        gpu.allocate_uninitialized_on(stream, "work space of a contraction", product("work space", each, 2)?)?;
     let words = product("sites", call.length, tt::GRID_KEYS * 8)?;
     let mut zeros = gpu.allocate_on(stream, "states of a contraction", 2 * STATE_BYTES + words + 16)?;
     let middle = (ends == 2).then(|| call.middle());

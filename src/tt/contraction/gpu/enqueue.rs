@@ -539,7 +539,7 @@ fn space<'s>(
         }
         Some(memory) => Ok(memory.whole()),
         None => {
-            let memory = gpu.allocate_uninitialised_on(stream, "work space of a contraction", bytes)?;
+            let memory = gpu.allocate_uninitialized_on(stream, "work space of a contraction", bytes)?;
             Ok(own.insert(memory).whole())
         }
     }

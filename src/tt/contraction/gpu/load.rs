@@ -92,7 +92,7 @@ impl<'a> Loaded<'a> {
             let end = (0..d).map(|k| start(k) + shape.core_len(k) * element).max().unwrap_or(0);
             let mut places = alloc::with_capacity("cores of a tensor train", d)?;
             places.extend((0..d).map(|k| (start(k), shape.core_len(k) * element)));
-            let mut memory = gpu.allocate_uninitialised_on(stream, "copy of a tensor train", end)?;
+            let mut memory = gpu.allocate_uninitialized_on(stream, "copy of a tensor train", end)?;
             match whole {
                 Memory::Host(host) => {
                     gpu.upload(
@@ -130,7 +130,7 @@ impl<'a> Loaded<'a> {
             };
             before = Some(k);
         }
-        let mut memory = gpu.allocate_uninitialised_on(stream, "copy of a tensor train", end)?;
+        let mut memory = gpu.allocate_uninitialized_on(stream, "copy of a tensor train", end)?;
         let mut copied: Option<usize> = None;
         for &k in &order {
             let (place, bytes) = places[k];
@@ -174,7 +174,7 @@ impl<'a> Loaded<'a> {
                 .checked_add(bytes.next_multiple_of(GRAIN))
                 .ok_or_else(|| Error::invalid("x", "has more bytes than there are addresses"))?;
         }
-        let memory = gpu.allocate_uninitialised_on(stream, "complex copy of a tensor train", end)?;
+        let memory = gpu.allocate_uninitialized_on(stream, "complex copy of a tensor train", end)?;
         for (core, &(place, bytes)) in cores.iter().zip(&places) {
             let count = core.bytes() / size_of::<T::Part>();
             tt::promote::<T::Part>(gpu, stream, count, *core, memory.region(place, bytes)?)?;

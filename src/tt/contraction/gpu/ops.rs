@@ -103,9 +103,9 @@ impl GpuContraction {
             return self.norm_by_host(work, trains);
         }
         let exponents = Exponents::new(&gpu, &stream, 2)?;
-        let numbers = gpu.allocate_uninitialised_on(&stream, "numbers of a norm", qr::NUMBERS)?;
+        let numbers = gpu.allocate_uninitialized_on(&stream, "numbers of a norm", qr::NUMBERS)?;
         let bytes = qr::results(qr::terms(work, &terms)?)?;
-        let results = gpu.allocate_uninitialised_on(&stream, "terms of a norm", bytes)?;
+        let results = gpu.allocate_uninitialized_on(&stream, "terms of a norm", bytes)?;
         // Move the workspace out of `self`, because the libraries are borrowed from `self` at the same time.
         let mut own = std::mem::take(&mut self.work);
         let solver = self.solver.as_ref().ok_or_else(|| Error::Internal("norms without cuSOLVER".into()))?;

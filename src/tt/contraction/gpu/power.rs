@@ -64,7 +64,7 @@ pub(super) fn contract<T: Scalar>(call: &Call<'_>, blas: &Blas, math: Math) -> R
     let products = Products::new::<T>(call.gpu, blas, math)?;
     let sizes = bytes::<T>(call)?;
     let what = "work space of a contraction";
-    let memory = call.gpu.allocate_uninitialised_on(call.stream, what, pieces::in_all(&sizes)?)?;
+    let memory = call.gpu.allocate_uninitialized_on(call.stream, what, pieces::in_all(&sizes)?)?;
     let [f, g, t, x, y] = pieces::divide(memory.whole(), sizes)?;
     let (products, exponents) = (&products, &exponents);
     let space = Space { environments: [f, g, t], cores: [x, y], products, exponents, waits: true };
@@ -275,7 +275,7 @@ fn diagonal<T: Scalar>(call: &Call<'_>, matrix: Region<'_>, to: Region<'_>) -> R
 /// The sum of the diagonal of a matrix. Waits.
 fn trace<T: Scalar>(call: &Call<'_>, matrix: Region<'_>) -> Result<Complex<f64>> {
     let (what, order) = ("diagonal of a transfer matrix", call.plan().pairs.len());
-    let memory = call.gpu.allocate_uninitialised_on(call.stream, what, product("rank", order, size_of::<T>())?)?;
+    let memory = call.gpu.allocate_uninitialized_on(call.stream, what, product("rank", order, size_of::<T>())?)?;
     diagonal::<T>(call, matrix, memory.whole())?;
     let mut values = alloc::filled(what, order, T::default())?;
     call.work.run_host_work();

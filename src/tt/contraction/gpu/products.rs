@@ -145,7 +145,7 @@ impl<'a> Products<'a> {
         let stream = self.blas.stream();
         let memory = match self.scratch.take().filter(|memory| memory.bytes() >= needed) {
             Some(memory) => memory,
-            None => self.gpu.allocate_uninitialised_on(stream, "parts of factors", needed)?,
+            None => self.gpu.allocate_uninitialized_on(stream, "parts of factors", needed)?,
         };
         let parts = |(view, op): Factor<'_>, first: usize, each: usize| {
             let part = |at: usize| Ok::<_, Error>(View::packed(memory.region(at, each)?, view.rows, view.cols));

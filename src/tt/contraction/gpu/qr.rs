@@ -61,7 +61,7 @@ pub(super) fn is_graded<T: Scalar>(gpu: &Gpu, stream: &GpuStream, work: &Work<'_
     let mut cores = alloc::with_capacity("cores of a train", terms.len() * d)?;
     terms.iter().for_each(|term| cores.extend_from_slice(&term.cores));
     let what = "largest numbers of cores";
-    let memory = gpu.allocate_uninitialised_on(stream, what, CoreKeys::bytes(cores.len())?)?;
+    let memory = gpu.allocate_uninitialized_on(stream, what, CoreKeys::bytes(cores.len())?)?;
     CoreKeys::find::<T::Part>(gpu, stream, &cores, memory.whole())?;
     // Keys are the bit patterns of doubles.
     let mut largest = alloc::filled(what, cores.len(), 0.0f64)?;
@@ -172,7 +172,7 @@ impl Step {
     }
 
     /// Whether the product is factorized: not if it has too few rows, and not at the last site.
-    fn is_factorised(&self, work: &Work<'_>, i: usize) -> bool {
+    fn is_factorized(&self, work: &Work<'_>, i: usize) -> bool {
         i + 1 < work.plan.cores && self.tall > self.columns
     }
 }
@@ -199,7 +199,7 @@ pub(super) fn bytes<T: Scalar>(solver: &Solver, work: &Work<'_>, terms: &[Term<'
         let step = Step::new(work, terms, i, rows)?;
         let elements = product("x", step.tall, step.columns)?;
         at_least(1 - held, of(elements, own)?);
-        if step.is_factorised(work, i) {
+        if step.is_factorized(work, i) {
             if is_single::<T>() {
                 at_least(WIDE, of(elements, wide)?);
             }
@@ -219,7 +219,7 @@ pub(super) fn terms(work: &Work<'_>, list: &[Term<'_>]) -> Result<usize> {
     let mut rows = 1;
     for i in 0..work.plan.cores {
         let step = Step::new(work, list, i, rows)?;
-        rows = if step.is_factorised(work, i) { step.columns } else { step.tall };
+        rows = if step.is_factorized(work, i) { step.columns } else { step.tall };
     }
     Ok(tt::sum_blocks(rows))
 }
@@ -228,7 +228,7 @@ impl<'a> Norms<'a> {
     fn memory(&self, piece: usize, what: &'static str, elements: usize, size: usize) -> Result<Piece<'a>> {
         let bytes = product("x", elements, size)?;
         Ok(match &self.space {
-            Space::Own(_) => Piece::Own(self.gpu.allocate_uninitialised_on(self.stream, what, bytes)?),
+            Space::Own(_) => Piece::Own(self.gpu.allocate_uninitialized_on(self.stream, what, bytes)?),
             Space::Borrowed(pieces) => Piece::Borrowed(pieces[piece].part(0, bytes)?),
         })
     }
@@ -255,7 +255,7 @@ impl<'a> Norms<'a> {
                 self.add_up::<T>(work, terms, &step, factor.whole(), next.whole())?;
             }
             self.exponents.take::<T>(next.whole(), elements, 0)?;
-            if step.is_factorised(work, i) {
+            if step.is_factorized(work, i) {
                 // Free the factor before the factorization allocates its memory.
                 drop(factor);
                 factor = self.triangle::<T>(held, next, &step)?;

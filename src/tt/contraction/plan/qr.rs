@@ -48,7 +48,7 @@ impl Planner<'_> {
                 most = most.max(if self.is_gpu() {
                     self.triangle(tall, after)
                 } else {
-                    self.bytes(tall * after) + self.factorisation(whole(tall), whole(after))
+                    self.bytes(tall * after) + self.factorization(whole(tall), whole(after))
                 });
             }
             rows = if last { 1.0 } else { tall.min(after) };
@@ -69,7 +69,7 @@ impl Planner<'_> {
 
     /// Bytes to factorize a matrix with more rows than columns, without the matrix itself: R, coefficients and working
     /// memory.
-    fn factorisation(&self, rows: usize, columns: usize) -> f64 {
+    fn factorization(&self, rows: usize, columns: usize) -> f64 {
         let scratch = match self.dtype {
             DType::F32 => working_bytes::reflect::<f32>(rows, columns),
             DType::CF32 => working_bytes::reflect::<Complex<f32>>(rows, columns),

@@ -417,7 +417,7 @@ pub(super) fn all_findings(
             for train in &trains[first..first + count] {
                 list.push(i64::from_ne_bytes(train.address(0).to_ne_bytes()));
             }
-            let mut bases = examination.gpu.allocate_uninitialised_on(&examination.stream, WHAT, count * 8)?;
+            let mut bases = examination.gpu.allocate_uninitialized_on(&examination.stream, WHAT, count * 8)?;
             examination.gpu.store_numbers(&examination.stream, &list, &mut bases, 0)?;
             examination.start(train.dtype(), &bonds, Some(bases.whole()), count, first)?;
             alloc::push(WHAT, &mut examination.held, bases)?;
@@ -480,7 +480,7 @@ pub(super) fn ring_underflows(
     let Some(ring) = ring_of(train, turns)? else { return Ok(false) };
     let (gpu, queue) = queue(context, stream)?;
     let answer = gpu.allocate_on(&queue, WHAT, 8)?;
-    let mut space = gpu.allocate_uninitialised_on(&queue, WHAT, ring.bytes())?;
+    let mut space = gpu.allocate_uninitialized_on(&queue, WHAT, ring.bytes())?;
     gpu.store_numbers(&queue, ring.table(), &mut space, 0)?;
     let dtype = train.dtype();
     let bounds = (ring_underflow::half_range(dtype), ring_underflow::digits(dtype));

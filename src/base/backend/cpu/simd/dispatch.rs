@@ -14,7 +14,7 @@ pub(in crate::backend::cpu) fn detect() {
 }
 
 /// A type with vectors on every instruction set: `f32` and `f64`.
-pub trait Vectorised: Real {
+pub trait Vectorized: Real {
     /// [`dispatch`] for this type.
     fn dispatch<K: Kernel<Self>>(isa: Isa, kernel: K) -> K::Output;
     /// [`dispatch_wide`] for this type.
@@ -25,7 +25,7 @@ pub trait Vectorised: Real {
 }
 
 /// Runs `kernel` with the instructions of `isa`, or with fewer where the machine lacks them.
-pub fn dispatch<T: Vectorised, K: Kernel<T>>(isa: Isa, kernel: K) -> K::Output {
+pub fn dispatch<T: Vectorized, K: Kernel<T>>(isa: Isa, kernel: K) -> K::Output {
     T::dispatch(isa, kernel)
 }
 
@@ -35,13 +35,13 @@ pub fn dispatch<T: Vectorised, K: Kernel<T>>(isa: Isa, kernel: K) -> K::Output {
 /// # Errors
 /// `kernel`, which has not run, where there is such a choice, if `isa` has no vectors of 256 bits or more or the
 /// machine lacks its instructions.
-pub fn dispatch_wide<T: Vectorised, K: Kernel<T>>(isa: Isa, kernel: K) -> Result<K::Output, K> {
+pub fn dispatch_wide<T: Vectorized, K: Kernel<T>>(isa: Isa, kernel: K) -> Result<K::Output, K> {
     T::dispatch_wide(isa, kernel)
 }
 
 macro_rules! vectorized {
     ($t:ty, $portable:literal) => {
-        impl Vectorised for $t {
+        impl Vectorized for $t {
             #[inline]
             fn dispatch<K: Kernel<Self>>(isa: Isa, kernel: K) -> K::Output {
                 match enter::<Self, K>(isa, kernel) {

@@ -45,7 +45,7 @@ mod vector;
 mod x86;
 
 pub(super) use dispatch::detect;
-pub use dispatch::{Vectorised, dispatch, dispatch_wide};
+pub use dispatch::{Vectorized, dispatch, dispatch_wide};
 pub use portable::Portable;
 pub use prefetch::prefetch;
 pub use twice::Twice;

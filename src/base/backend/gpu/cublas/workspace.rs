@@ -48,7 +48,7 @@ impl Blas {
 
     pub(super) fn with_workspace(gpu: &Gpu, stream: &GpuStream, bytes: usize) -> Result<Self> {
         Functions::get()?;
-        let workspace = gpu.allocate_uninitialised_on(stream, "workspace of cuBLAS", bytes)?;
+        let workspace = gpu.allocate_uninitialized_on(stream, "workspace of cuBLAS", bytes)?;
         let mut blas = Self::without_workspace(gpu, stream)?;
         blas.use_workspace(stream, workspace.whole())?;
         blas.workspace = Some(workspace);

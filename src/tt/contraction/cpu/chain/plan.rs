@@ -3,7 +3,7 @@
 use super::layout::{Form, Sites, Sizes};
 use super::range::{State, Term};
 use super::sweep::{Side, Sweep};
-use crate::backend::cpu::simd::{Vectorised, dispatch};
+use crate::backend::cpu::simd::{Vectorized, dispatch};
 use crate::backend::cpu::{Isa, flags};
 use crate::backend::memory::parts;
 use crate::error::{Error, Result};
@@ -103,7 +103,7 @@ impl Chain {
         terms: &mut [Scaled],
     ) -> Result<()>
     where
-        X: Scalar<Part: Vectorised>,
+        X: Scalar<Part: Vectorized>,
         Y: Scalar<Part = X::Part>,
     {
         let count = x.shape().len().saturating_mul(self.repeat.max(1));
@@ -115,7 +115,7 @@ impl Chain {
         if self.swapped { self.sweeps(y, x, pair, work, terms) } else { self.sweeps(x, y, pair, work, terms) }
     }
 
-    fn sweeps<'s, 'c, T: Vectorised>(
+    fn sweeps<'s, 'c, T: Vectorized>(
         &self,
         rows: Side<'s, 'c, T>,
         columns: Side<'s, 'c, T>,

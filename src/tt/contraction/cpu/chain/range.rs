@@ -1,6 +1,6 @@
 //! Exact scaling by powers of two, which keeps environments within the range of their type.
 
-use crate::backend::cpu::simd::Vectorised;
+use crate::backend::cpu::simd::Vectorized;
 use crate::trains::scaled::{exponent_of, scale};
 
 /// State of a boundary pair.
@@ -58,7 +58,7 @@ const fn exponent_limit<T>() -> i64 {
 
 /// Scales `values` to [0.5, 1), where `largest` is their largest magnitude, or sets the state if that is not possible.
 #[cold]
-pub(super) fn rescale<T: Vectorised>(values: &mut [T], largest: f64, careful: bool, term: &mut Term) {
+pub(super) fn rescale<T: Vectorized>(values: &mut [T], largest: f64, careful: bool, term: &mut Term) {
     if careful && largest == 0.0 {
         term.state = State::Zero;
     } else if !largest.is_finite() || (largest < safe_minimum::<T>() && !careful) {
@@ -77,14 +77,14 @@ pub(super) fn rescale<T: Vectorised>(values: &mut [T], largest: f64, careful: bo
 }
 
 /// The largest magnitude; NaN if any number is not finite.
-fn largest<T: Vectorised>(values: &[T]) -> f64 {
+fn largest<T: Vectorized>(values: &[T]) -> f64 {
     let most = values.iter().fold(0.0, |most: f64, v| most.max(v.to_f64().abs()));
     if values.iter().all(|v| v.is_finite()) { most } else { f64::NAN }
 }
 
 /// Scales `own` before its product with `core`, so that the largest terms of the product are a little below 1.
 #[cold]
-pub(super) fn scale_operand<T: Vectorised>(own: &mut [T], core: &[T], term: &mut Term) {
+pub(super) fn scale_operand<T: Vectorized>(own: &mut [T], core: &[T], term: &mut Term) {
     let (mine, other) = (largest(own), largest(core));
     if mine.is_nan() || other.is_nan() {
         term.state = State::NotFinite;

@@ -11,7 +11,7 @@
 
 use super::layout::{Form, Site, Sites, Sizes};
 use super::range::{State, Term, finish, rescale, safe_range, scale_operand};
-use crate::backend::cpu::simd::{Kernel, Lanes, Simd, Vectorised};
+use crate::backend::cpu::simd::{Kernel, Lanes, Simd, Vectorized};
 use crate::backend::cpu::small::{Product, prefetch};
 
 /// A train as an array of real numbers, starting at the cut.
@@ -47,7 +47,7 @@ pub(super) struct Sweep<'w, 's, 'c, T> {
     pub terms: &'w mut [Term],
 }
 
-impl<T: Vectorised> Kernel<T> for Sweep<'_, '_, '_, T> {
+impl<T: Vectorized> Kernel<T> for Sweep<'_, '_, '_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -184,7 +184,7 @@ fn left_row<'a, T: Copy>(
 
 /// sum_{i, b'} Y[i, b'] T[b', i], in double precision.
 #[inline(always)]
-fn last_sum<T: Vectorised>(y: &[T], between: &[T], [n, next]: [usize; 2], parts: usize, column: usize) -> (f64, f64) {
+fn last_sum<T: Vectorized>(y: &[T], between: &[T], [n, next]: [usize; 2], parts: usize, column: usize) -> (f64, f64) {
     let (mut re, mut im) = (0.0, 0.0);
     for i in 0..n {
         let t = &between[column * i..];

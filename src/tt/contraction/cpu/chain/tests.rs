@@ -1,6 +1,6 @@
 use super::plan::Chain;
 use crate::backend::cpu::Isa;
-use crate::backend::cpu::simd::Vectorised;
+use crate::backend::cpu::simd::Vectorized;
 use crate::error::Error;
 use crate::rng;
 use crate::scalar::{Complex, DType, Element, Real, Scalar};
@@ -95,7 +95,7 @@ fn units<X: Scalar, Y: Scalar>(x: &Train<X>, y: &Train<Y>) -> f64 {
 
 fn run<X, Y>(isa: Isa, x: &Train<X>, y: &Train<Y>, cut: usize, conjugate: bool, together: usize) -> Vec<Scaled>
 where
-    X: Scalar<Part: Vectorised>,
+    X: Scalar<Part: Vectorized>,
     Y: Scalar<Part = X::Part>,
 {
     let (r, s) = (x.shape.ranks()[cut], y.shape.ranks()[cut]);
@@ -110,7 +110,7 @@ where
 
 fn check<X, Y>(isa: Isa, x: &Train<X>, y: &Train<Y>, cut: usize, conjugate: bool, shift: i64)
 where
-    X: Scalar<Part: Vectorised>,
+    X: Scalar<Part: Vectorized>,
     Y: Scalar<Part = X::Part>,
 {
     let (power, rest) = (vec![shift; x.shape.len()], vec![-shift / 2; x.shape.len()]);
@@ -148,7 +148,7 @@ const ISAS: [Isa; 3] = [Isa::Portable, Isa::Avx2, Isa::Avx512];
 
 fn random_trains<X, Y>(cases: std::ops::Range<u64>)
 where
-    X: Scalar<Part: Vectorised>,
+    X: Scalar<Part: Vectorized>,
     Y: Scalar<Part = X::Part>,
 {
     for case in cases {

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use super::Chain;
 use crate::alloc;
 use crate::backend::cpu::parallel::{Items as _, Pieces as _};
-use crate::backend::cpu::simd::Vectorised;
+use crate::backend::cpu::simd::Vectorized;
 use crate::backend::memory::HostMemory;
 use crate::context::Context;
 use crate::contraction::ops::{Item, Work};
@@ -121,7 +121,7 @@ impl Workspaces {
         partials: &mut [Scaled],
     ) -> Result<()>
     where
-        X: Scalar<Part: Vectorised>,
+        X: Scalar<Part: Vectorized>,
         Y: Scalar<Part = X::Part>,
     {
         let plan = work.plan;
@@ -180,7 +180,7 @@ fn whole(item: &Item<'_>, cold: bool, workspace: &mut HostMemory) -> Result<Scal
 /// The sum over a block of pairs, added in their order.
 fn block<X, Y>(plan: &Plan, trains: &Trains<'_, X, Y>, pairs: Range<usize>, workspace: &mut [X::Part]) -> Result<Scaled>
 where
-    X: Scalar<Part: Vectorised>,
+    X: Scalar<Part: Vectorized>,
     Y: Scalar<Part = X::Part>,
 {
     let all = plan.pairs;

@@ -133,7 +133,7 @@ fn panel(
     let held = workspace.take().filter(|memory| memory.bytes() >= bytes);
     let memory = match held {
         Some(memory) => memory,
-        None => gpu.allocate_uninitialised_on(stream, "digits of factors", bytes)?,
+        None => gpu.allocate_uninitialized_on(stream, "digits of factors", bytes)?,
     };
     let a_digits = workspace.insert(memory).address();
     let b_digits = a_digits + to_u64(a_bytes);

@@ -84,7 +84,7 @@ impl Terms {
         of: impl Fn(usize) -> I,
     ) -> Result<Self> {
         let (words, within) = listed(count, of)?;
-        let mut memory = gpu.allocate_uninitialised_on(stream, TERMS, 8 * words.len())?;
+        let mut memory = gpu.allocate_uninitialized_on(stream, TERMS, 8 * words.len())?;
         gpu.store_numbers(stream, &words, &mut memory, 0)?;
         Ok(Self { address: memory.address(), _memory: Some(memory), count, within })
     }
@@ -287,7 +287,7 @@ pub fn meet(
         return Ok(sums);
     }
     let parts = product("environment", &[left.1, blocks, 2])?;
-    let memory = gpu.allocate_uninitialised_on(stream, what, parts * 8)?;
+    let memory = gpu.allocate_uninitialized_on(stream, what, parts * 8)?;
     find_sums(dtype, gpu, stream, left, right, (bra, columns), memory.whole())?;
     let mut words = alloc::filled(what, parts, 0.0f64)?;
     gpu.load_numbers(stream, &memory, 0, &mut words)?;

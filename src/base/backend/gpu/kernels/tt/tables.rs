@@ -129,7 +129,7 @@ impl<'a> Tables<'a> {
         items: &[(usize, usize)],
     ) -> Result<Self> {
         let (list, counts, strides) = listed(dtype, &sites, x, y, items)?;
-        let mut memory = gpu.allocate_uninitialised_on(stream, WHAT, list.len() * 8)?;
+        let mut memory = gpu.allocate_uninitialized_on(stream, WHAT, list.len() * 8)?;
         gpu.store_numbers(stream, &list, &mut memory, 0)?;
         let (address, items) = (memory.address(), items.len());
         let memory = Some(memory);
@@ -225,7 +225,7 @@ impl<'a> Tables<'a> {
                 }
             }
         }
-        let mut memory = gpu.allocate_uninitialised_on(stream, WHAT, all * 8)?;
+        let mut memory = gpu.allocate_uninitialized_on(stream, WHAT, all * 8)?;
         gpu.store_numbers(stream, &sizes, &mut memory, 0)?;
         self.find(dtype, gpu, stream, memory.whole(), keys.whole())?;
         self.keys = Some(keys.address());
