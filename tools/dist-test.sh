@@ -27,6 +27,8 @@ declare -A compiled=(
 # The Python that pip resolves for, and the versions of packages.
 declare -A python=([bullseye]=3.9 [bookworm]=3.11 [trixie]=3.13)
 declare -A versions=([bullseye]=python39 [bookworm]=test [trixie]=test)
+# Packages that others need on an old Python alone: pip asks the Python that it runs in.
+declare -A others=([bullseye]="exceptiongroup tomli zipp")
 
 chroot_of() { # SUITE KIND PACKAGES
     local folder=$CHROOTS/$1-$2
@@ -47,9 +49,10 @@ wheelhouse() { # SUITE
     local folder=$CHROOTS/$1-wheels
     [ ! -e "$folder.made" ] || return 0
     rm -rf "$folder"
+    # shellcheck disable=SC2086
     "$TARGET/dist-venv/bin/python" -m pip download --quiet --disable-pip-version-check -d "$folder" --only-binary=:all: \
         --python-version "${python[$1]}" --platform manylinux_2_28_x86_64 --platform manylinux_2_17_x86_64 -c "$ROOT/tools/requirements-${versions[$1]}.txt" \
-        numpy pytest nibabel
+        numpy pytest nibabel ${others[$1]:-}
     touch "$folder.made"
 }
 

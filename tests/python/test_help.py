@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 import purlin
 from purlin import _arguments, _help, _keywords, _meanings, _options, blocks, graph, lanczos, pca, rsvd, sshopm, tt
@@ -87,7 +86,7 @@ def test_words_of_choices_are_listed() -> None:
 
 DATA = np.random.default_rng(0).standard_normal((60, 30))
 SQUARE = DATA[:30] @ DATA[:30].T
-PATH = sp.diags([np.ones(199), np.ones(199)], [-1, 1]).tocsr()
+PATH = np.diag(np.ones(199), -1) + np.diag(np.ones(199), 1)
 TENSORS = np.random.default_rng(1).standard_normal((4, 15))
 STARTS = np.random.default_rng(2).standard_normal((4, 3))
 RING = [np.random.default_rng(3).standard_normal((2, 3, 2))] * 3
