@@ -318,9 +318,10 @@ def docstrings(tree: ast.AST) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
             yield ast.get_docstring(node) or ""
-        elif isinstance(node, ast.Dict):
-            # Texts of the command's options.
-            yield from (v.value for v in node.values if isinstance(v, ast.Constant) and isinstance(v.value, str))
+        elif isinstance(node, (ast.Dict, ast.Assign)):
+            # Texts of the command and of its options.
+            values = node.values if isinstance(node, ast.Dict) else [node.value]
+            yield from (v.value for v in values if isinstance(v, ast.Constant) and isinstance(v.value, str))
 
 
 def test_no_documentation_refers_to_a_file_that_a_wheel_does_not_have() -> None:
