@@ -28,7 +28,7 @@ from ._tensor import LOCATIONS, Location
 from .blocks import BlockRelay, Source
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix  # type: ignore[import-untyped,unused-ignore]
+    from scipy.sparse import csr_matrix  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
     from ._protocols import SupportsArray, SupportsCuda
 

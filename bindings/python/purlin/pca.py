@@ -33,7 +33,7 @@ from ._tensor import Tensor
 from .rsvd import CommonOptions, Info, Rsvd
 
 if TYPE_CHECKING:
-    from sklearn.utils import Tags  # type: ignore[import-untyped,unused-ignore]
+    from sklearn.utils import Tags  # type: ignore[import-untyped,import-not-found,unused-ignore]
     from typing_extensions import Unpack
 
     from ._types import DeviceMatrix, HostMatrix, MatrixLike

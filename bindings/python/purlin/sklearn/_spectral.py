@@ -28,7 +28,7 @@ from ._choice import count_of, number
 from ._laplacian import SIGMA, factorized, without_loops
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix  # type: ignore[import-untyped,unused-ignore]
+    from scipy.sparse import csr_matrix  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
 _NEIGHBORS = ("nearest_neighbors", "precomputed_nearest_neighbors")
 _SET = {
