@@ -3,31 +3,19 @@
 //! The modules of `base` are imported under their own names, so that a path such as
 //! `crate::tensor` is the same in every member.
 //!
-//! The crate `purlin` has this family as `purlin::tt`, with its modules under the same names.
+//! The crate `purlin` has this module's items in `purlin::tt`.
 //!
-//! An example: the norm and the energy of a state of 100 spins, a vector of 2^100 numbers.
+//! An example: a number beyond the range of its type.
 //!
 //! ```
-//! use purlin_base::context::{Context, Options as ContextOptions};
 //! use purlin_base::scalar::DType;
-//! use purlin_tt::tt::algebra::{Place, create};
-//! use purlin_tt::tt::operator::ising;
-//! use purlin_tt::tt::{Contraction, Options};
+//! use purlin_tt_trains::trains::Scaled;
+//! use purlin_tt_trains::trains::info::Outcome;
 //!
-//! let context = Context::new(ContextOptions::default())?;
-//! // 100 spins that point up: a train of rank 1.
-//! let at = Place::host(&context);
-//! let up = create::product_state(&at, &[2; 100], &[1.0, 0.0].repeat(100))?;
-//! let mut contraction = Contraction::new(&context, Options::default())?;
-//! let (square, _) = contraction.inner(None, &up, &up, None)?;
-//! assert_eq!((square.re, square.im), (1.0, 0.0));
-//!
-//! // The energy of H = - sum sx sx - 3 sum sz.
-//! let hamiltonian = ising(&context, DType::F64, 100, 1.0, 3.0, false)?;
-//! let energy = contraction.rayleigh(None, &up, &hamiltonian, None)?;
-//! let (energy, _) = energy.quotient.plain(DType::F64);
-//! assert!((energy.re + 300.0).abs() < 1e-9);
-//! # Ok::<(), purlin_base::error::Error>(())
+//! // 2^2000 has a logarithm, but it is infinite as a number of double precision.
+//! let large = Scaled::real(2.0).power(2000);
+//! assert!((large.log_abs() - 2000.0 * 2f64.ln()).abs() < 1e-9);
+//! assert_eq!(large.plain(DType::F64).1, Outcome::Overflow);
 //! ```
 
 #![deny(unsafe_code)]
