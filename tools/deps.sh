@@ -3,6 +3,8 @@
 # of the tests from PyPI into target/. Missing tools are listed at the end; the rest of the build works without
 # them. Quick when everything is installed.
 #
+#   tools/deps.sh [dist]      dist: only what `make dist` needs, the Debian packages for it among them
+#
 #   PURLIN_APT=off    never call apt-get (or sudo)
 #   PURLIN_CUDA=off   do not fetch nvcc
 set -u
@@ -25,7 +27,7 @@ missing_packages() {
         package=${package// /}
         [[ -z $package || $package == \#* ]] && continue
         eval "$probe" >/dev/null 2>&1 || printf '%s\t%s\n' "$package" "${purpose# }"
-    done <"$ROOT/tools/debian-packages.txt"
+    done < <(cat "$ROOT/tools/debian-packages.txt" ${1:+"$ROOT/tools/debian-packages-$1.txt"})
 }
 
 # The command prefix under which apt-get may install, or failure.
@@ -41,7 +43,7 @@ root_prefix() {
 
 install_debian() {
     local wanted prefix log=$LOGS/apt.log
-    wanted=$(missing_packages)
+    wanted=$(missing_packages ${what:+"$what"})
     [ -n "$wanted" ] || return 0
     if [ "${PURLIN_APT:-auto}" != off ] && have apt-get && prefix=$(root_prefix); then
         local names
@@ -51,7 +53,7 @@ install_debian() {
         { $prefix apt-get -o DPkg::Lock::Timeout=300 update && $prefix DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 -y --no-install-recommends install $names; } \
             </dev/null >"$log" 2>&1 || say "deps: apt-get failed; see $log"
         hash -r
-        wanted=$(missing_packages)
+        wanted=$(missing_packages ${what:+"$what"})
     fi
     local package purpose
     while IFS=$'\t' read -r package purpose; do
@@ -158,13 +160,20 @@ install_toolchain() {
     fi
 }
 
+case ${1:-} in
+'') ;;
+dist) what=dist ;;
+*) die "tools/deps.sh takes dist or nothing" ;;
+esac
 install_debian
-install_rust_components
-install_python
-install_peers
-install_docs
 install_cmake_stand_in
-install_toolchain
+if [ -z "${what:-}" ]; then
+    install_rust_components
+    install_python
+    install_peers
+    install_docs
+    install_toolchain
+fi
 
 if [ ${#missing[@]} -gt 0 ]; then
     say "deps: could not install these; everything else works without them:"

@@ -3,7 +3,9 @@
 #
 #   tools/dist.sh [PART...]      sdk, wheel, octave, debian, rpm, conan; without one: all
 #
-#   PURLIN_DIST_LIBRARY=FILE     a libpurlin.so that is built already, in place of the release build
+# All hold the library of tools/dist/release.sh, whose debug file is packed beside them.
+#
+#   PURLIN_DIST_LIBRARY=FILE     a libpurlin.so that is built already, in its place; there is no debug file then
 #   SOURCE_DATE_EPOCH=SECONDS    the time that the files state; that of the last commit unless set
 #
 # The same sources, library and tools give the same bytes.
@@ -22,8 +24,8 @@ parts=("$@")
 for part in "${parts[@]}"; do
     [[ " ${all[*]} " == *" $part "* ]] || die "$part is no part; there are: ${all[*]}"
 done
-have_cmake && have ninja || die "CMake 3.21 and ninja are needed"
-have readelf || die "binutils are needed"
+"$ROOT/tools/deps.sh" dist
+have_cmake && have ninja && have readelf || die "CMake 3.21, ninja and binutils are needed"
 
 install_tools() {
     local requirements=$ROOT/tools/requirements-dist.txt stamp
@@ -45,8 +47,15 @@ if [ -n "${PURLIN_DIST_LIBRARY:-}" ]; then
     [ -f "$PURLIN_DIST_LIBRARY" ] || die "PURLIN_DIST_LIBRARY: there is no file $PURLIN_DIST_LIBRARY"
     cp "$PURLIN_DIST_LIBRARY" "$LIBRARY"
 else
-    "$ROOT/tools/build.sh"
-    cp "$BUILD/lib/libpurlin.so.$VERSION" "$LIBRARY"
+    "$ROOT/tools/dist/release.sh" "$WORK/release" >"$WORK/release.log" 2>&1 || {
+        tail -n 40 "$WORK/release.log" >&2
+        die "the release build failed; the end of $WORK/release.log is above"
+    }
+    cp "$WORK/release/libpurlin.so" "$LIBRARY"
+    debug=purlin-$VERSION-linux-x86_64-debug
+    mkdir "$WORK/$debug"
+    cp "$WORK/release/libpurlin.so.$VERSION.debug" "$WORK/$debug/"
+    "$ROOT/tools/dist/pack.sh" "$WORK/$debug" "$DIST/$debug.tar.xz"
 fi
 [ "$(readelf -d "$LIBRARY" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')" = "$SONAME" ] || die "the SONAME of $LIBRARY is not $SONAME"
 

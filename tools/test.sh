@@ -32,6 +32,7 @@ rustdoc     | tools/checks/rustdoc.sh
 notices     | tools/checks/notices.sh
 install     | tools/checks/install.sh
 library     | tools/checks/library.sh
+release     | tools/checks/release.sh
 headers     | tools/checks/headers.sh
 c           | tools/checks/consumers.sh c
 cpp         | tools/checks/consumers.sh cpp
