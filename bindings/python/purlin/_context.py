@@ -314,8 +314,10 @@ class Context(Handle):
         changes. `progress` is the state of the call."""
         finish(status, progress, self._log, wording=wording)
 
-    def _run(self, call: Any, *arguments: Any, wording: Wording | None = None) -> None:
-        """A call of the library that has no progress function, which Ctrl-C ends."""
+    def _run(self, call: Any, *arguments: Any, wording: Wording | None = None, quick: bool = False) -> None:
+        """A call of the library that has no progress function, which Ctrl-C ends unless it is quick."""
+        if quick:
+            return self.finish(call(*arguments), wording=wording)
         with Interruption(self.cancel) as running:
             status = call(*arguments)
         self.finish(status, running, wording)

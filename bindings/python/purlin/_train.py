@@ -107,6 +107,10 @@ def expect_cores(name: str, sizes: Sequence[object]) -> None:
 T = TypeVar("T", bound="_Cores")
 
 
+# Elements times rank, of a ring times its cube: a contraction has some 4 operations for each, so it takes milliseconds.
+_QUICK = 2**26
+
+
 class _Cores(Handle):
     """The common part of trains and TT-matrices."""
 
@@ -120,6 +124,7 @@ class _Cores(Handle):
         self.context = context
         self._dtype: np.dtype[Any] | None = None
         self._complex: bool | None = None
+        self._quick: bool | None = None
         self._copies: Copies = {}
 
     @classmethod
@@ -155,6 +160,14 @@ class _Cores(Handle):
         if self._complex is None:
             self._complex = self.dtype.kind == "c"
         return self._complex
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether a contraction of it ends before anybody could press Ctrl-C."""
+        if self._quick is None:
+            info = self.info
+            self._quick = info.elements * info.max_rank ** (3 if info.cyclic else 1) < _QUICK
+        return self._quick
 
     @property
     def location(self) -> Location:

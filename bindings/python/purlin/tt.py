@@ -25,8 +25,7 @@ from ._checked import whole
 from ._context import Context, Group, Handle, Stream, home, initialized, listed
 from ._error import InvalidArgument, Wording, check, renaming
 from ._interrupts import Interruption
-from ._keywords import apply as set_options
-from ._keywords import known
+from ._keywords import apply as set_options, known
 from ._lib import lib
 from ._memory import Array
 from ._structs import TtContractionInfo, TtContractionOptions, TtScaled
@@ -168,12 +167,13 @@ class Contraction(Handle):
     def inner(self, x: object, y: object, *, stream: Stream | None = None) -> float | complex:
         """<x|y>, x conjugated unless `conjugate` is "none"."""
         bra, ket = self._pair(x, y)
-        return self._number(_is_complex(bra, ket), lib.purlin_tt_inner, *self._queue(stream), bra.handle, ket.handle)
+        given, quick = (_queue(stream), bra.handle, ket.handle), bra.is_quick and ket.is_quick
+        return self._number(_is_complex(bra, ket), lib.purlin_tt_inner, *given, quick=quick)
 
     def inner_scaled(self, x: object, y: object, *, stream: Stream | None = None) -> Scaled:
         """`inner` with an exponent."""
         bra, ket = self._pair(x, y)
-        return self._scaled(lib.purlin_tt_inner_scaled, *self._queue(stream), bra.handle, ket.handle)
+        return self._scaled(lib.purlin_tt_inner_scaled, _queue(stream), bra.handle, ket.handle)
 
     def set_workspace(self, array: object | None) -> None:
         """Makes a CUDA array the workspace of enqueued calls; None ends its use."""
@@ -193,33 +193,33 @@ class Contraction(Handle):
         bra, ket = self._pair(x, y)
         out = self._place(result)
         place = None if out is None else out.handle
-        self._run(lib.purlin_tt_inner_enqueue, *self._queue(stream), bra.handle, ket.handle, place)
+        self._run(lib.purlin_tt_inner_enqueue, _queue(stream), bra.handle, ket.handle, place)
 
     def enqueue_norm(self, x: object, result: object, *, stream: Stream | None = None) -> None:
         """Enqueues the norm of a train, as `enqueue_inner` does the product."""
         train = Train.of(x, self.context, "x")
         out = self._place(result)
-        self._run(lib.purlin_tt_norm_enqueue, *self._queue(stream), train.handle, None if out is None else out.handle)
+        self._run(lib.purlin_tt_norm_enqueue, _queue(stream), train.handle, None if out is None else out.handle)
 
     def enqueue_distance(self, x: object, y: object, result: object, *, stream: Stream | None = None) -> None:
         """Enqueues the norm of x - y, likewise."""
         first, second = self._pair(x, y)
         out = self._place(result)
         place = None if out is None else out.handle
-        self._run(lib.purlin_tt_distance_enqueue, *self._queue(stream), first.handle, second.handle, place)
+        self._run(lib.purlin_tt_distance_enqueue, _queue(stream), first.handle, second.handle, place)
 
     def enqueue_sandwich(self, y: object, h: object, x: object, result: object, *, stream: Stream | None = None) -> None:
         """Enqueues <y|H|x>, as `enqueue_inner` does the product; a graph keeps the operator's numbers that it captured."""
         bra, ket = self._pair(y, x, "yx")
         operator, out = TrainMatrix.of(h, self.context, "h"), self._place(result)
         given = (bra.handle, operator.handle, ket.handle, None if out is None else out.handle)
-        self._run(lib.purlin_tt_sandwich_enqueue, *self._queue(stream), *given)
+        self._run(lib.purlin_tt_sandwich_enqueue, _queue(stream), *given)
 
     def enqueue_rayleigh(self, h: object, x: object, result: object, *, stream: Stream | None = None) -> None:
         """Enqueues <x|H|x> / <x|x>, likewise."""
         operator, train, out = TrainMatrix.of(h, self.context, "h"), Train.of(x, self.context, "x"), self._place(result)
         given = (operator.handle, train.handle, None if out is None else out.handle)
-        self._run(lib.purlin_tt_rayleigh_enqueue, *self._queue(stream), *given, wording=_ONE_LIST)
+        self._run(lib.purlin_tt_rayleigh_enqueue, _queue(stream), *given, wording=_ONE_LIST)
 
     def _place(self, result: object) -> Tensor | None:
         """The tensor that a result goes to; `None` for a number that is returned."""
@@ -231,22 +231,22 @@ class Contraction(Handle):
     def norm(self, x: object, *, stream: Stream | None = None) -> float:
         """The norm of a train."""
         train = Train.of(x, self.context, "x")
-        return self._real(lib.purlin_tt_norm, *self._queue(stream), train.handle)
+        return self._real(lib.purlin_tt_norm, _queue(stream), train.handle, quick=train.is_quick)
 
     def norm_scaled(self, x: object, *, stream: Stream | None = None) -> Scaled:
         """`norm` with an exponent."""
         train = Train.of(x, self.context, "x")
-        return self._scaled(lib.purlin_tt_norm_scaled, *self._queue(stream), train.handle)
+        return self._scaled(lib.purlin_tt_norm_scaled, _queue(stream), train.handle)
 
     def distance(self, x: object, y: object, *, stream: Stream | None = None) -> float:
         """The norm of x - y, which keeps its digits where the trains nearly agree."""
         a, b = self._pair(x, y)
-        return self._real(lib.purlin_tt_distance, *self._queue(stream), a.handle, b.handle)
+        return self._real(lib.purlin_tt_distance, _queue(stream), a.handle, b.handle)
 
     def distance_scaled(self, x: object, y: object, *, stream: Stream | None = None) -> Scaled:
         """`distance` with an exponent."""
         a, b = self._pair(x, y)
-        return self._scaled(lib.purlin_tt_distance_scaled, *self._queue(stream), a.handle, b.handle)
+        return self._scaled(lib.purlin_tt_distance_scaled, _queue(stream), a.handle, b.handle)
 
     def inner_batch(self, x: Sequence[object], y: Sequence[object], *, stream: Stream | None = None) -> Array:
         """<x_k|y_k> of many pairs in one call; of `Trains` without a look at each."""
@@ -307,20 +307,20 @@ class Contraction(Handle):
         bra, ket = self._pair(y, x, "yx")
         operator = TrainMatrix.of(h, self.context, "h")
         numbers, given = _is_complex(bra, operator, ket), (bra.handle, operator.handle, ket.handle)
-        return self._number(numbers, lib.purlin_tt_sandwich, *self._queue(stream), *given)
+        return self._number(numbers, lib.purlin_tt_sandwich, _queue(stream), *given)
 
     def sandwich_scaled(self, y: object, h: object, x: object, *, stream: Stream | None = None) -> Scaled:
         """`sandwich` with an exponent."""
         bra, ket = self._pair(y, x, "yx")
         operator = TrainMatrix.of(h, self.context, "h")
         given = (bra.handle, operator.handle, ket.handle)
-        return self._scaled(lib.purlin_tt_sandwich_scaled, *self._queue(stream), *given)
+        return self._scaled(lib.purlin_tt_sandwich_scaled, _queue(stream), *given)
 
     def rayleigh(self, h: object, x: object, *, stream: Stream | None = None) -> float | complex:
         """<x|H|x> / <x|x>. The imaginary part, of complex numbers, is a check of the operator."""
         operator, train = TrainMatrix.of(h, self.context, "h"), Train.of(x, self.context, "x")
         parts = (c_double * 2)()
-        self._run(lib.purlin_tt_rayleigh, *self._queue(stream), operator.handle, train.handle, parts, None, None, wording=_ONE_LIST)
+        self._run(lib.purlin_tt_rayleigh, _queue(stream), operator.handle, train.handle, parts, None, None, wording=_ONE_LIST)
         return complex(*parts) if _is_complex(operator, train) else parts[0]
 
     def expect_local(
@@ -332,7 +332,7 @@ class Contraction(Handle):
         values = np.zeros(len(places), np.complex128)
         given, out = (Tensor.borrow(a, context=self.context) for a in (matrix, values))
         rest = (train.handle, given.handle, len(places), integers(places, "sites"), out.handle)
-        self._run(lib.purlin_tt_expect_local, *self._queue(stream), *rest)
+        self._run(lib.purlin_tt_expect_local, _queue(stream), *rest)
         return values if _is_complex(train) or matrix.dtype.kind == "c" else values.real.copy()
 
     def correlation(
@@ -344,7 +344,7 @@ class Contraction(Handle):
         values = np.zeros((d, d), np.complex128)
         borrowed = [Tensor.borrow(array, context=self.context) for array in (left, right, values)]
         given = (train.handle, *(tensor.handle for tensor in borrowed))
-        self._run(lib.purlin_tt_correlation, *self._queue(stream), *given)
+        self._run(lib.purlin_tt_correlation, _queue(stream), *given)
         numbers = _is_complex(train) or "c" in (left.dtype.kind, right.dtype.kind)
         return values if numbers else values.real.copy()
 
@@ -354,24 +354,22 @@ class Contraction(Handle):
     def _trains(self, given: Sequence[object], name: str) -> Trains:
         return given if isinstance(given, Trains) else Trains(given, context=self.context, name=name)
 
-    @staticmethod
-    def _queue(stream: Stream | None) -> tuple[int | None]:
-        return (stream.handle if stream else None,)
-
-    def _run(self, call: Any, *arguments: Any, wording: Wording | None = None) -> None:
+    def _run(self, call: Any, *arguments: Any, wording: Wording | None = None, quick: bool = False) -> None:
+        if quick and self._relay is None:
+            return self.context.finish(call(self.handle, *arguments, None), wording=wording)
         running = Interruption(self.cancel) if self._relay is None else self._relay.call()
         with running:
             status = call(self.handle, *arguments, None)
         self.context.finish(status, running, wording)
 
-    def _number(self, is_complex: bool, call: Any, *arguments: Any) -> float | complex:
+    def _number(self, is_complex: bool, call: Any, *arguments: Any, quick: bool = False) -> float | complex:
         parts = _Parts()
-        self._run(call, *arguments, parts)
+        self._run(call, *arguments, parts, quick=quick)
         return complex(*parts) if is_complex else parts[0]
 
-    def _real(self, call: Any, *arguments: Any) -> float:
+    def _real(self, call: Any, *arguments: Any, quick: bool = False) -> float:
         value = c_double()
-        self._run(call, *arguments, ctypes.byref(value))
+        self._run(call, *arguments, ctypes.byref(value), quick=quick)
         return value.value
 
     def _scaled(self, call: Any, *arguments: Any) -> Scaled:
@@ -516,8 +514,8 @@ def inner(x: object, y: object, *, context: Context | None = None, **options: Un
     """<x|y>, x conjugated unless `conjugate` is "none". Options that have no effect on the call are refused."""
     at, raw, _group = _raw_options(context, options)
     bra, ket = _pair(x, y, at)
-    parts, given = _Parts(), ctypes.byref(raw)
-    at._run(lib.purlin_tt_inner_once, at.handle, None, bra.handle, ket.handle, given, parts, None)
+    parts, quick = _Parts(), bra.is_quick and ket.is_quick
+    at._run(lib.purlin_tt_inner_once, at.handle, None, bra.handle, ket.handle, ctypes.byref(raw), parts, None, quick=quick)
     return complex(*parts) if _is_complex(bra, ket) else parts[0]
 
 
@@ -525,7 +523,7 @@ def norm(x: object, *, context: Context | None = None, **options: Unpack[Options
     """The norm of a train. Options without effect are refused, as by `inner`."""
     at, raw, _group = _raw_options(context, options)
     train, value, given = Train.of(x, at, "x"), c_double(), ctypes.byref(raw)
-    at._run(lib.purlin_tt_norm_once, at.handle, None, train.handle, given, ctypes.byref(value), None)
+    at._run(lib.purlin_tt_norm_once, at.handle, None, train.handle, given, ctypes.byref(value), None, quick=train.is_quick)
     return value.value
 
 
