@@ -124,7 +124,7 @@ impl<'a> Enqueued<'a> {
                 cores.push(whole_core(&CoreView::new(name, train, k))?);
             }
         }
-        ops.keys = Some(CoreKeys::find::<T::Part>(gpu, stream, &cores, at(fixed.keys)?)?);
+        ops.keys = Some(CoreKeys::find(T::DTYPE.part(), gpu, stream, &cores, at(fixed.keys)?)?);
         Ok(ops)
     }
 

@@ -72,9 +72,10 @@ pub fn expect_exponent(value: Scaled) -> Result<()> {
 /// # Errors
 /// Those of a device.
 pub fn is_finite(train: &TensorTrain) -> Result<bool> {
-    with_scalar!(train.dtype(), "x", T => {
-        if train.is_device() { is_finite_there::<T>(train) } else { is_finite_here::<T>(train) }
-    })
+    if train.is_device() {
+        return is_finite_there(train);
+    }
+    with_scalar!(train.dtype(), "x", T => is_finite_here::<T>(train))
 }
 
 /// Number of stored cores; a uniform train has one.
@@ -87,15 +88,15 @@ fn is_finite_here<T: Scalar>(train: &TensorTrain) -> Result<bool> {
     Ok((0..cores(train)).all(|k| values.core(k).iter().all(|x| x.re().is_finite() && x.im().is_finite())))
 }
 
-fn is_finite_there<T: Scalar>(train: &TensorTrain) -> Result<bool> {
+fn is_finite_there(train: &TensorTrain) -> Result<bool> {
     let gpu = train.context().gpu("x")?;
-    let stream = gpu.default_stream();
+    let (stream, dtype) = (gpu.default_stream(), train.dtype());
     let keys = gpu.allocate_on(stream, "largest numbers of cores", KEYS)?;
     for k in 0..cores(train) {
         let (memory, offset) = train.memory(k);
         let count = train.shape().core_len(k);
-        let core = memory.device("x")?.region(offset * size_of::<T>(), count * size_of::<T>())?;
-        find_peaks(T::DTYPE, gpu, stream, core, (1, 1, 1), count, keys.whole())?;
+        let core = memory.device("x")?.region(offset * dtype.size(), count * dtype.size())?;
+        find_peaks(dtype, gpu, stream, core, (1, 1, 1), count, keys.whole())?;
     }
     let mut peaks = [0.0f64; 2];
     gpu.load_numbers(stream, &keys, 0, &mut peaks)?;

@@ -9,7 +9,6 @@ use crate::backend::cpu::parallel::{Items as _, Pieces as _};
 use crate::backend::gpu::kernels::tt::sandwich::CoreKeys;
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::scalar::{Scalar, with_scalar};
 use crate::stream::{self, Stream};
 use crate::tensor::train::TensorTrain;
 
@@ -50,26 +49,17 @@ pub fn largest_there(
     train: &TensorTrain,
     largest: &mut [f64],
 ) -> Result<()> {
-    with_scalar!(train.dtype(), "x", T => there::<T>(context, stream, train, largest))
-}
-
-fn there<T: Scalar>(
-    context: &Arc<Context>,
-    stream: Option<&Stream>,
-    train: &TensorTrain,
-    largest: &mut [f64],
-) -> Result<()> {
-    let count = largest.len();
+    let (count, dtype) = (largest.len(), train.dtype());
     let gpu = context.gpu("x")?;
     let stream = stream::select(context, stream)?.unwrap_or_else(|| gpu.default_stream());
     let mut cores = alloc::with_capacity(WHAT, count)?;
     for k in 0..count {
         let (memory, offset) = train.memory(k);
-        let bytes = train.shape().core_len(k) * size_of::<T>();
-        cores.push(memory.device("x")?.region(offset * size_of::<T>(), bytes)?);
+        let bytes = train.shape().core_len(k) * dtype.size();
+        cores.push(memory.device("x")?.region(offset * dtype.size(), bytes)?);
     }
     let memory = gpu.allocate_uninitialized_on(stream, WHAT, CoreKeys::bytes(count)?)?;
-    CoreKeys::find::<T::Part>(gpu, stream, &cores, memory.whole())?;
+    CoreKeys::find(dtype.part(), gpu, stream, &cores, memory.whole())?;
     // Keys are the bit patterns of doubles.
     gpu.load_numbers(stream, &memory, CoreKeys::offset(count), largest)
 }

@@ -16,7 +16,7 @@ use super::stream::GpuStream;
 use super::view::View;
 use crate::backend::foreign::Calls;
 use crate::error::{Error, Result};
-use crate::scalar::{DType, Scalar};
+use crate::scalar::DType;
 
 /// handle, m, n, A, lda, length
 type QrSize = unsafe extern "C-unwind" fn(Handle, c_int, c_int, u64, c_int, *mut c_int) -> i32;
@@ -169,22 +169,14 @@ impl Solver {
         Ok(())
     }
 
-    /// Householder QR in f64: R into the upper triangle of `a`, reflections below it and in `tau`, one element a column.
+    /// Householder QR of a matrix of type `dtype`: R into the upper triangle of `a`, reflections below it and in `tau`, one
+    /// element a column.
     ///
     /// # Errors
     /// As [`Solver::qr_in`]; [`Error::OutOfDeviceMemory`].
-    #[inline]
-    pub fn qr<W: Scalar>(&self, a: View<'_>, tau: Region<'_>, work: &mut Work, info: Region<'_>) -> Result<()> {
-        self.qr_as(W::DTYPE, a, tau, work, info)
-    }
-
-    /// [`Solver::qr`] for a matrix of type `dtype`.
-    ///
-    /// # Errors
-    /// As [`Solver::qr`].
-    pub fn qr_as(&self, dtype: DType, a: View<'_>, tau: Region<'_>, work: &mut Work, info: Region<'_>) -> Result<()> {
-        let bytes = self.qr_bytes_as(dtype, a.rows, a.cols)?;
-        self.qr_in_as(dtype, a, tau, work.at_least(&self.gpu, &self.stream, bytes)?, info)
+    pub fn qr(&self, dtype: DType, a: View<'_>, tau: Region<'_>, work: &mut Work, info: Region<'_>) -> Result<()> {
+        let bytes = self.qr_bytes(dtype, a.rows, a.cols)?;
+        self.qr_in(dtype, a, tau, work.at_least(&self.gpu, &self.stream, bytes)?, info)
     }
 
     /// Bytes of workspace for [`Solver::qr_in`].
@@ -192,12 +184,7 @@ impl Solver {
     /// # Errors
     /// [`Error::Internal`] for another type than F64 and CF64; [`Error::NotSupported`] for sizes that the library does
     /// not take; [`Error::Cuda`].
-    #[inline]
-    pub fn qr_bytes<W: Scalar>(&self, rows: usize, cols: usize) -> Result<usize> {
-        self.qr_bytes_as(W::DTYPE, rows, cols)
-    }
-
-    fn qr_bytes_as(&self, dtype: DType, rows: usize, cols: usize) -> Result<usize> {
+    pub fn qr_bytes(&self, dtype: DType, rows: usize, cols: usize) -> Result<usize> {
         let (sizes, _) = self.qr_functions(dtype)?;
         let (m, n, ld) = (int("rows", rows)?, int("columns", cols)?, int("ld", rows.max(1))?);
         let _entered = self.device.enter()?;
@@ -212,18 +199,7 @@ impl Solver {
     /// # Errors
     /// As [`Solver::qr_bytes`]; [`Error::Internal`] for memory that is too short; [`Error::InvalidArgument`] for memory
     /// that is not aligned to its elements.
-    #[inline]
-    pub fn qr_in<W: Scalar>(
-        &self,
-        a: View<'_>,
-        tau: Region<'_>,
-        workspace: Region<'_>,
-        info: Region<'_>,
-    ) -> Result<()> {
-        self.qr_in_as(W::DTYPE, a, tau, workspace, info)
-    }
-
-    fn qr_in_as(
+    pub fn qr_in(
         &self,
         dtype: DType,
         a: View<'_>,
@@ -234,7 +210,7 @@ impl Solver {
         let (_, run) = self.qr_functions(dtype)?;
         let (m, n, ld) = (int("rows", a.rows)?, int("columns", a.cols)?, int("ld", a.ld.max(1))?);
         let (at, tau) = (a.address_of(dtype, "a")?, tau.array("tau", a.cols.min(a.rows), dtype.size())?);
-        let needed = self.qr_bytes_as(dtype, a.rows, a.cols)? / dtype.size();
+        let needed = self.qr_bytes(dtype, a.rows, a.cols)? / dtype.size();
         let (length, workspace) = (int("workspace", needed)?, workspace.array("workspace", needed, dtype.size())?);
         library_fault("cusolverDnXgeqrf")?;
         let _entered = self.device.enter()?;

@@ -279,7 +279,7 @@ impl GpuAlgebra {
         let size = cols * wide_type.size();
         let tau = self.gpu.allocate_uninitialized_on(&self.stream, "Householder coefficients", size)?;
         let (solver, work, info) = self.solver()?;
-        solver.qr_as(wide_type, wide.view(), tau.whole(), work, info.region(0, 4)?)?;
+        solver.qr(wide_type, wide.view(), tau.whole(), work, info.region(0, 4)?)?;
         let square = wide.view().rows_as(wide_type, 0, cols)?;
         dense::upper(wide_type, dtype, &self.gpu, &self.stream, square, r.view(), UpperOutputs::default())?;
         let (solver, work, info) = self.solver()?;

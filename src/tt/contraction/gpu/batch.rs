@@ -18,7 +18,6 @@ use crate::contraction::peaks::Sizes;
 use crate::contraction::plan::Plan;
 use crate::error::Result;
 use crate::progress::CancelFlag;
-use crate::scalar::{Scalar, with_scalar};
 use crate::shape::{product, to_u64};
 use crate::stream::Stream;
 use crate::tensor::train::{Shape, TensorTrain};
@@ -100,14 +99,14 @@ fn copies(gpu: &Gpu, stream: &GpuStream, side: &Side<'_>) -> Result<Option<Devic
 }
 
 /// Device memory of the trains of a side; `None` if one of them needs a copy of its own.
-fn place<'a, T: Scalar>(
+fn place<'a>(
     context: &Arc<Context>,
     plan: &Plan,
     side: &Side<'a>,
     copies: Option<&'a DeviceMemory>,
 ) -> Result<Option<Placed<'a>>> {
     let is_here = |t: &TensorTrain| !t.is_device() || Arc::ptr_eq(t.context(), context);
-    if side.trains.iter().any(|t| t.dtype() != T::DTYPE || !is_here(t)) {
+    if side.trains.iter().any(|t| t.dtype() != plan.dtype || !is_here(t)) {
         return Ok(None);
     }
     let mut regions = alloc::with_capacity(WHAT, side.trains.len())?;
@@ -127,7 +126,7 @@ fn place<'a, T: Scalar>(
     }
     let mut cores = alloc::with_capacity(WHAT, side.trains.len())?;
     for &train in &side.trains {
-        let aligned = (0..plan.cores).all(|k| train.address(k).is_multiple_of(to_u64(size_of::<T>())));
+        let aligned = (0..plan.cores).all(|k| train.address(k).is_multiple_of(to_u64(plan.dtype.size())));
         if !train.is_device() || !aligned {
             return Ok(None);
         }
@@ -135,8 +134,8 @@ fn place<'a, T: Scalar>(
         for i in 0..plan.cores {
             let k = plan.core(to_u64(i));
             let (memory, offset) = train.memory(k);
-            let bytes = train.shape().core_len(k) * size_of::<T>();
-            regions.push(memory.device("x")?.region(offset * size_of::<T>(), bytes)?);
+            let bytes = train.shape().core_len(k) * plan.dtype.size();
+            regions.push(memory.device("x")?.region(offset * plan.dtype.size(), bytes)?);
         }
         cores.push(regions);
     }
@@ -195,14 +194,12 @@ impl GpuContraction {
             let count = alike.min((BLOCKS / plan.pairs.len().max(1)).max(1));
             if let Some([x, y]) = in_place(&self.context, &plan, &group[..count])? {
                 let out = &mut sums[first..first + count];
-                let doubtful = with_scalar!(plan.dtype, "x", T => {
-                    let shapes = (item.x.shape(), item.y.shape());
-                    let (x_offsets, y_offsets) = (offsets(&plan, shapes.0)?, offsets(&plan, shapes.1)?);
-                    let mut numbers = alloc::with_capacity(WHAT, count)?;
-                    numbers.extend((0..count).map(|j| (j, j)));
-                    let (x, y) = (Places::Trains(&x, &x_offsets), Places::Trains(&y, &y_offsets));
-                    self.launched::<T>(&queue, &plan, shapes, (x, y), &numbers, out)
-                })?;
+                let shapes = (item.x.shape(), item.y.shape());
+                let (x_offsets, y_offsets) = (offsets(&plan, shapes.0)?, offsets(&plan, shapes.1)?);
+                let mut numbers = alloc::with_capacity(WHAT, count)?;
+                numbers.extend((0..count).map(|j| (j, j)));
+                let (x, y) = (Places::Trains(&x, &x_offsets), Places::Trains(&y, &y_offsets));
+                let doubtful = self.launched(&queue, &plan, shapes, (x, y), &numbers, out)?;
                 self.recompute(stream, &group[..count], &doubtful, cancel, out)?;
                 cancel.check()?;
                 first += count;
@@ -219,9 +216,7 @@ impl GpuContraction {
             }
             let count = numbers.len();
             let out = &mut sums[first..first + count];
-            let doubtful = with_scalar!(plan.dtype, "x", T => {
-                self.in_one_launch::<T>(&queue, &plan, (&x, &y), &numbers, out)
-            })?;
+            let doubtful = self.in_one_launch(&queue, &plan, (&x, &y), &numbers, out)?;
             self.recompute(stream, &group[..count], &doubtful, cancel, out)?;
             cancel.check()?;
             first += count;
@@ -248,7 +243,7 @@ impl GpuContraction {
 
     /// Uploads host trains and computes products of trains with one shape in one launch. Returns a flag for each
     /// product that may have lost digits; an empty list if these trains cannot share a launch.
-    fn in_one_launch<T: Scalar>(
+    fn in_one_launch(
         &self,
         queue: &GpuStream,
         plan: &Plan,
@@ -258,19 +253,19 @@ impl GpuContraction {
     ) -> Result<Vec<bool>> {
         let gpu = &self.gpu;
         let (x_copies, y_copies) = (copies(gpu, queue, x)?, copies(gpu, queue, y)?);
-        let in_x = place::<T>(&self.context, plan, x, x_copies.as_ref())?;
-        let in_y = place::<T>(&self.context, plan, y, y_copies.as_ref())?;
+        let in_x = place(&self.context, plan, x, x_copies.as_ref())?;
+        let in_y = place(&self.context, plan, y, y_copies.as_ref())?;
         let (Some(in_x), Some(in_y), Some(a), Some(b)) = (in_x, in_y, x.trains.first(), y.trains.first()) else {
             return Ok(Vec::new());
         };
         let (x_offsets, y_offsets) = (offsets(plan, a.shape())?, offsets(plan, b.shape())?);
         let places = (in_x.places(&x_offsets), in_y.places(&y_offsets));
-        self.launched::<T>(queue, plan, (a.shape(), b.shape()), places, numbers, sums)
+        self.launched(queue, plan, (a.shape(), b.shape()), places, numbers, sums)
     }
 
     /// Computes products of trains on the device, with one shape for each side, in one launch. Returns a flag for each
     /// product that may have lost digits; an empty list if no kernel supports these ranks.
-    fn launched<T: Scalar>(
+    fn launched(
         &self,
         queue: &GpuStream,
         plan: &Plan,
@@ -283,14 +278,14 @@ impl GpuContraction {
         let (shapes, length) = (sites(plan, x, y)?, length(plan)?);
         let pairs = plan.pairs.len();
         let blocks = product("products", numbers.len(), pairs)?;
-        let Some(form) = chain::form_of::<T>(gpu, &shapes, length, blocks)? else {
+        let Some(form) = chain::form_of(plan.dtype, gpu, &shapes, length, blocks)? else {
             return Ok(Vec::new());
         };
-        let tables = Tables::new(T::DTYPE, gpu, queue, shapes, x_places, y_places, numbers)?;
+        let tables = Tables::new(plan.dtype, gpu, queue, shapes, x_places, y_places, numbers)?;
         let bytes = product("products", blocks, RESULT_WORDS * 8)?;
         let results = gpu.allocate_uninitialized_on(queue, "terms of a contraction", bytes)?;
         let all = (0, pairs);
-        tt::chain_pairs(T::DTYPE, gpu, queue, form, &tables, &sweep(plan, length), all, false, results.whole())?;
+        tt::chain_pairs(plan.dtype, gpu, queue, form, &tables, &sweep(plan, length), all, false, results.whole())?;
         let terms = read(gpu, queue, &results, blocks)?;
         let unscaled = is_unscaled(plan);
         let mut doubtful = alloc::with_capacity(WHAT, numbers.len())?;

@@ -15,7 +15,7 @@ use crate::backend::gpu::kernels::tt::{self, Edge, RESULT_WORDS, STATE_BYTES, Si
 use crate::backend::gpu::{Blas, DeviceMemory, Region, Series, Transpose, View};
 use crate::contraction::cost::First;
 use crate::error::{Error, Result};
-use crate::scalar::Scalar;
+use crate::scalar::DType;
 use crate::shape::{product, to_u64};
 use crate::trains::options::Math;
 
@@ -25,8 +25,8 @@ const TERMS: usize = 1 << 16;
 const INTERVAL: usize = 4;
 
 /// Slice i of a core r x n x r'.
-pub(super) fn slice<T>(core: Region<'_>, [left, right]: [usize; 2], n: usize, i: usize) -> Result<View<'_>> {
-    let skip = i * left * size_of::<T>();
+pub(super) fn slice(dtype: DType, core: Region<'_>, [left, right]: [usize; 2], n: usize, i: usize) -> Result<View<'_>> {
+    let skip = i * left * dtype.size();
     let rest = core.bytes().checked_sub(skip);
     let rest = rest.ok_or_else(|| Error::Internal(format!("slice {i} of a core of {} bytes", core.bytes())))?;
     Ok(View { memory: core.part(skip, rest)?, rows: left, cols: right, ld: left * n })
@@ -80,7 +80,7 @@ pub(super) struct Workspace<'a> {
 }
 
 /// Bytes for the largest block: of F, of G in the merged layout, and of T.
-pub(super) fn bytes<T: Scalar>(call: &Call<'_>, math: Math) -> Result<(usize, Option<usize>, usize)> {
+pub(super) fn bytes(call: &Call<'_>, math: Math) -> Result<(usize, Option<usize>, usize)> {
     let plan = call.plan();
     let most = plan.block.min(plan.pairs.len()).max(1);
     let (environment, products) = largest(call)?;
@@ -88,7 +88,7 @@ pub(super) fn bytes<T: Scalar>(call: &Call<'_>, math: Math) -> Result<(usize, Op
     // The plan counts three environments for each pair of a block, of which two are for products here. For a single
     // pair it counts one environment and one product.
     let fits = if most > 1 { whole <= 2 * environment } else { whole < environment + products };
-    let bytes = |elements: usize| product("pairs", product("pairs", elements, most)?, size_of::<T>());
+    let bytes = |elements: usize| product("pairs", product("pairs", elements, most)?, call.dtype().size());
     let one = bytes(environment)?;
     if Products::takes_many(math) && fits {
         return Ok((one, None, bytes(whole)?));
@@ -98,7 +98,7 @@ pub(super) fn bytes<T: Scalar>(call: &Call<'_>, math: Math) -> Result<(usize, Op
 
 /// Computes the terms of all pairs of these blocks. Returns whether digits may be lost, so that `chain` must recompute
 /// them with care.
-pub(super) fn contract<T: Scalar>(
+pub(super) fn contract(
     call: &Call<'_>,
     blas: &Blas,
     math: Math,
@@ -108,11 +108,11 @@ pub(super) fn contract<T: Scalar>(
     let plan = call.plan();
     let (gpu, stream) = (call.gpu, call.stream);
     let most = plan.block.min(plan.pairs.len()).max(1);
-    let (f, g, t) = bytes::<T>(call, math)?;
+    let (f, g, t) = bytes(call, math)?;
     // Zeroed, because the library may multiply old contents by a factor 0 that it reads from device memory. With old
     // contents of NaN the product would be NaN.
     let work_space = |bytes| gpu.allocate_on(stream, "work space of a contraction", bytes);
-    let by_cublas = Products::new::<T>(gpu, blas, math)?;
+    let by_cublas = Products::new(call.dtype(), gpu, blas, math)?;
     let (f, g, t) = (work_space(f)?, g.map(work_space).transpose()?, work_space(t)?);
     let state = gpu.allocate_on(stream, "state of a contraction", STATE_BYTES)?;
     let g = g.as_ref().map(DeviceMemory::whole);
@@ -129,14 +129,14 @@ pub(super) fn contract<T: Scalar>(
         let word = RESULT_WORDS * 8;
         let out = results.region(held * word, pairs.len() * word)?;
         held += pairs.len();
-        block::<T>(call, &by_cublas, &mut workspace, pairs, out)?;
+        block(call, &by_cublas, &mut workspace, pairs, out)?;
     }
     doubt |= sums.add(from, &call.read(&results, held)?)?;
     Ok(doubt && call.rescues())
 }
 
 /// Enqueues the sweep of one block of pairs.
-pub(super) fn block<T: Scalar>(
+pub(super) fn block(
     call: &Call<'_>,
     products: &Products<'_>,
     workspace: &mut Workspace<'_>,
@@ -160,14 +160,14 @@ pub(super) fn block<T: Scalar>(
     };
     let (first, last) = (edge(0), edge(call.length - 1));
     gpu.clear(stream, workspace.state)?;
-    tt::begin(T::DTYPE, gpu, stream, &first, workspace.f, workspace.state)?;
+    tt::begin(call.dtype(), gpu, stream, &first, workspace.f, workspace.state)?;
     let mut measured = false;
     for i in 0..call.length - 1 {
         if i > 0 {
             if apart {
-                site_apart::<T>(call, products, workspace, i, count, measured)?;
+                site_apart(call, products, workspace, i, count, measured)?;
             } else {
-                site::<T>(call, products, workspace, i, count, measured)?;
+                site(call, products, workspace, i, count, measured)?;
             }
             if let Some(g) = &mut workspace.g {
                 std::mem::swap(&mut workspace.f, g);
@@ -177,24 +177,24 @@ pub(super) fn block<T: Scalar>(
         let elements = product("pairs", product("rank", r[1], s[1])?, count)?;
         measured = match workspace.scaling {
             Scaling::Measured if i.is_multiple_of(interval(call)) || i + 2 == call.length => {
-                tt::measure(T::DTYPE, gpu, stream, workspace.f, elements, workspace.state, call.unscaled)?;
+                tt::measure(call.dtype(), gpu, stream, workspace.f, elements, workspace.state, call.unscaled)?;
                 true
             }
             Scaling::Measured => false,
             Scaling::Careful(careful) => {
                 let (now, next) = (inner(i + 1), inner(i + 2));
-                careful.measure::<T>(gpu, stream, (workspace.f, elements), now, next, workspace.state)?;
+                careful.measure(gpu, stream, (workspace.f, elements), now, next, workspace.state)?;
                 true
             }
         };
         call.work.step()?;
     }
-    tt::end(T::DTYPE, gpu, stream, &last, workspace.f, workspace.state, results)?;
+    tt::end(call.dtype(), gpu, stream, &last, workspace.f, workspace.state, results)?;
     call.work.step()
 }
 
 /// Applies a site: G of the next bond from F. If `measured`, F is multiplied by the state's factor.
-fn site<T: Scalar>(
+fn site(
     call: &Call<'_>,
     products: &Products<'_>,
     workspace: &Workspace<'_>,
@@ -212,17 +212,17 @@ fn site<T: Scalar>(
     let (alpha, second) = (measured.then_some(workspace.state), workspace.scaling.second());
     let taken = adjoint(plan.conjugate);
     for j in 0..n {
-        let x = (slice::<T>(call.x[k], [r, r2], n, j)?, Transpose::Plain);
-        let y = (slice::<T>(call.y[k], [s, s2], n, j)?, taken);
+        let x = (slice(call.dtype(), call.x[k], [r, r2], n, j)?, Transpose::Plain);
+        let y = (slice(call.dtype(), call.y[k], [s, s2], n, j)?, taken);
         let plain = |memory, rows, cols| (View::packed(memory, rows, cols), Transpose::Plain);
         match plan.order[plan.core(to_u64(i))] {
             First::X => {
-                products.multiply::<T>(alpha, false, plain(f, s * count, r), x, View::packed(t, s * count, r2))?;
-                products.multiply::<T>(second, j > 0, y, plain(t, s, count * r2), View::packed(g, s2, count * r2))?;
+                products.multiply(alpha, false, plain(f, s * count, r), x, View::packed(t, s * count, r2))?;
+                products.multiply(second, j > 0, y, plain(t, s, count * r2), View::packed(g, s2, count * r2))?;
             }
             First::Y => {
-                products.multiply::<T>(alpha, false, y, plain(f, s, count * r), View::packed(t, s2, count * r))?;
-                products.multiply::<T>(second, j > 0, plain(t, s2 * count, r), x, View::packed(g, s2 * count, r2))?;
+                products.multiply(alpha, false, y, plain(f, s, count * r), View::packed(t, s2, count * r))?;
+                products.multiply(second, j > 0, plain(t, s2 * count, r), x, View::packed(g, s2 * count, r2))?;
             }
         }
     }
@@ -230,7 +230,7 @@ fn site<T: Scalar>(
 }
 
 /// Applies a site in the layout pair after pair: the next environments overwrite the last ones.
-fn site_apart<T: Scalar>(
+fn site_apart(
     call: &Call<'_>,
     products: &Products<'_>,
     workspace: &Workspace<'_>,
@@ -253,25 +253,25 @@ fn site_apart<T: Scalar>(
             let each = s * n * r2;
             let from = (all(View::packed(f, s, r), s * r), Transpose::Plain);
             let x = (all(View::packed(core_x, r, n * r2), 0), Transpose::Plain);
-            products.multiply_all::<T>(alpha, false, from, x, all(View::packed(t, s, n * r2), each), count)?;
+            products.multiply_all(alpha, false, from, x, all(View::packed(t, s, n * r2), each), count)?;
             let y = (all(View::packed(core_y, s * n, s2), 0), taken);
             let made = (all(View::packed(t, s * n, r2), each), Transpose::Plain);
-            products.multiply_all::<T>(second, false, y, made, next, count)
+            products.multiply_all(second, false, y, made, next, count)
         }
         First::Y => {
             // T[b', (a i)] = cj(Y[b, i, b']) F[b, a], F'[b', a'] = T[b', (a i)] X[(a i), a'].
             let each = s2 * r * n;
             for j in 0..n {
-                let y = (all(slice::<T>(core_y, [s, s2], n, j)?, 0), taken);
+                let y = (all(slice(call.dtype(), core_y, [s, s2], n, j)?, 0), taken);
                 let from = (all(View::packed(f, s, r), s * r), Transpose::Plain);
-                let skip = j * s2 * r * size_of::<T>();
+                let skip = j * s2 * r * call.dtype().size();
                 let part = t.part(skip, t.bytes() - skip)?;
-                products.multiply_all::<T>(alpha, false, y, from, all(View::packed(part, s2, r), each), count)?;
+                products.multiply_all(alpha, false, y, from, all(View::packed(part, s2, r), each), count)?;
             }
             // The core as (a i) x a'.
             let x = (all(View::packed(core_x, r * n, r2), 0), Transpose::Plain);
             let made = (all(View::packed(t, s2, r * n), each), Transpose::Plain);
-            products.multiply_all::<T>(second, false, made, x, next, count)
+            products.multiply_all(second, false, made, x, next, count)
         }
     }
 }

@@ -58,6 +58,11 @@ impl<'a> Call<'a> {
         self.work.plan
     }
 
+    /// Element type of the contraction, in which both trains are loaded.
+    pub(super) fn dtype(&self) -> DType {
+        self.plan().dtype
+    }
+
     pub(super) fn sweep(&self, middle: Option<usize>) -> tt::Sweep {
         tt::Sweep { middle, ..sweep(self.plan(), self.length) }
     }

@@ -3,7 +3,7 @@
 use crate::backend::gpu::kernels::tt::{self, Core, Factors};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::error::Result;
-use crate::scalar::Scalar;
+use crate::scalar::DType;
 
 /// How products are scaled to stay within the range of the type.
 #[derive(Clone, Copy)]
@@ -18,6 +18,8 @@ pub(super) enum Scaling<'a> {
 /// The largest entries of the cores, and memory for the factor of a site's second product.
 #[derive(Clone, Copy)]
 pub(super) struct Careful<'a> {
+    /// Element type of the environments.
+    pub(super) dtype: DType,
     pub(super) keys: tt::Careful<'a>,
     pub(super) second: Region<'a>,
 }
@@ -54,7 +56,7 @@ impl Careful<'_> {
     /// Computes the factors of the two products at site `now` from an environment of `count` elements, which has been
     /// scaled for that site, and the scale for the site after it. If `now` is `None`, only scales the environment into
     /// the range.
-    pub(super) fn measure<T: Scalar>(
+    pub(super) fn measure(
         &self,
         gpu: &Gpu,
         stream: &GpuStream,
@@ -65,6 +67,6 @@ impl Careful<'_> {
     ) -> Result<()> {
         let [first, second] = now.map_or([None; 2], |now| pair(now).map(Some));
         let cores = Factors { first, second, next: next.map(|next| pair(next)[0]) };
-        tt::factors(T::DTYPE, gpu, stream, self.keys, environment, count, cores, state, self.second)
+        tt::factors(self.dtype, gpu, stream, self.keys, environment, count, cores, state, self.second)
     }
 }

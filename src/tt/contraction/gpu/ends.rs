@@ -12,7 +12,6 @@ use crate::backend::gpu::kernels::tt::{self, STATE_BYTES, Site, result};
 use crate::backend::gpu::{Blas, DeviceMemory, GpuStream, Region, Transpose, View};
 use crate::contraction::cost::First;
 use crate::error::Result;
-use crate::scalar::Scalar;
 use crate::shape::{product, to_u64};
 use crate::trains::options::Math;
 
@@ -31,11 +30,11 @@ pub(super) struct End<'a> {
 }
 
 /// Bytes of the environment and of the product, for each end; one element each for an end without sites.
-pub(super) fn bytes<T: Scalar>(call: &Call<'_>) -> Result<[[usize; 2]; 2]> {
+pub(super) fn bytes(call: &Call<'_>) -> Result<[[usize; 2]; 2]> {
     let (environment, products) = largest(call)?;
-    let bytes = |elements: usize| product("rank", elements, size_of::<T>());
+    let bytes = |elements: usize| product("rank", elements, call.dtype().size());
     let left = [bytes(environment)?, bytes(products)?];
-    Ok([left, if call.plan().meet < call.length { left } else { [size_of::<T>(); 2] }])
+    Ok([left, if call.plan().meet < call.length { left } else { [call.dtype().size(); 2] }])
 }
 
 /// Elements of the largest environment and product of a site.
@@ -56,23 +55,17 @@ fn largest(call: &Call<'_>) -> Result<(usize, usize)> {
 }
 
 /// Computes an open product. Returns whether digits may be lost, so that `chain` must recompute it with care.
-pub(super) fn contract<T: Scalar>(
-    call: &Call<'_>,
-    left: &Blas,
-    right: &Blas,
-    math: Math,
-    sums: &mut Sums<'_>,
-) -> Result<bool> {
+pub(super) fn contract(call: &Call<'_>, left: &Blas, right: &Blas, math: Math, sums: &mut Sums<'_>) -> Result<bool> {
     let (gpu, stream) = (call.gpu, call.stream);
     let states = gpu.allocate_on(stream, "states of a contraction", 2 * STATE_BYTES)?;
     // The stream of the right end must wait until the cores have been loaded.
     right.stream().wait_for(stream)?;
     // Zeroed for the same reason as in `blocks`.
     let space = |blas: &Blas, bytes| gpu.allocate_on(blas.stream(), "work space of a contraction", bytes);
-    let [bytes_left, bytes_right] = bytes::<T>(call)?;
+    let [bytes_left, bytes_right] = bytes(call)?;
     let left_space = [space(left, bytes_left[0])?, space(left, bytes_left[1])?];
     let right_space = [space(right, bytes_right[0])?, space(right, bytes_right[1])?];
-    let result = from_both::<T>(call, (left, right), math, [&left_space, &right_space], &states, sums);
+    let result = from_both(call, (left, right), math, [&left_space, &right_space], &states, sums);
     if result.is_err() {
         // After an error, work on the other stream may still use this memory, which is freed in the order of `stream`.
         let _ = right.stream().synchronize();
@@ -80,7 +73,7 @@ pub(super) fn contract<T: Scalar>(
     result
 }
 
-fn from_both<T: Scalar>(
+fn from_both(
     call: &Call<'_>,
     (left, right): (&Blas, &Blas),
     math: Math,
@@ -95,7 +88,7 @@ fn from_both<T: Scalar>(
         let side = usize::from(is_right);
         let [f, t] = spaces[side];
         Ok(End {
-            products: Products::new::<T>(call.gpu, blas, math)?,
+            products: Products::new(call.dtype(), call.gpu, blas, math)?,
             is_right,
             sites: sites[side],
             f: f.whole(),
@@ -110,13 +103,13 @@ fn from_both<T: Scalar>(
     for (side, end) in ends.iter_mut().enumerate() {
         from[side] = plan.grow[side].min(end.sites).max(1);
         if end.sites > 0 {
-            end.start::<T>(call, from[side])?;
+            end.start(call, from[side])?;
         }
     }
-    sweep::<T>(call, &mut ends, from)?;
+    sweep(call, &mut ends, from)?;
     let count = joined(call, &ends)?;
     let results = call.results(tt::sum_blocks(count))?;
-    join::<T>(call, &ends, states.whole(), results.whole())?;
+    join(call, &ends, states.whole(), results.whole())?;
     let doubt = chain::joined(call, &results, count, sums)?;
     call.steps(usize::from(sites[0] > 0) + usize::from(sites[1] > 0))?;
     Ok(doubt && call.rescues())
@@ -124,7 +117,7 @@ fn from_both<T: Scalar>(
 
 /// Enqueues the sites of both ends from `from` on. It alternates between the ends, so that neither stream runs out of
 /// work.
-pub(super) fn sweep<T: Scalar>(call: &Call<'_>, ends: &mut [End<'_>; 2], from: [usize; 2]) -> Result<()> {
+pub(super) fn sweep(call: &Call<'_>, ends: &mut [End<'_>; 2], from: [usize; 2]) -> Result<()> {
     // Sites within the dense tensors are counted one by one, too.
     for i in from[0].min(1)..ends[0].sites.max(ends[1].sites) {
         for (side, end) in ends.iter_mut().enumerate() {
@@ -132,7 +125,7 @@ pub(super) fn sweep<T: Scalar>(call: &Call<'_>, ends: &mut [End<'_>; 2], from: [
                 continue;
             }
             if i >= from[side] {
-                end.site::<T>(call, i)?;
+                end.site(call, i)?;
             }
             call.work.step()?;
         }
@@ -150,17 +143,12 @@ pub(super) fn joined(call: &Call<'_>, ends: &[End<'_>; 2]) -> Result<usize> {
 }
 
 /// Enqueues the partial sums of the product of both ends. The call's stream waits for the other one.
-pub(super) fn join<T: Scalar>(
-    call: &Call<'_>,
-    ends: &[End<'_>; 2],
-    states: Region<'_>,
-    results: Region<'_>,
-) -> Result<()> {
+pub(super) fn join(call: &Call<'_>, ends: &[End<'_>; 2], states: Region<'_>, results: Region<'_>) -> Result<()> {
     call.stream.wait_for(ends[1].stream())?;
     let other = (ends[1].sites > 0).then_some(ends[1].f);
     let flags = (call.plan().conjugate, call.unscaled && matches!(ends[0].scaling, Scaling::Measured));
     let all = (joined(call, ends)?, 0);
-    tt::join(T::DTYPE, call.gpu, call.stream, ends[0].f, other, all, states, None, flags, results)
+    tt::join(call.dtype(), call.gpu, call.stream, ends[0].f, other, all, states, None, flags, results)
 }
 
 impl End<'_> {
@@ -179,30 +167,30 @@ impl End<'_> {
     }
 
     /// Computes the environment after `sites` sites from the dense tensors of both trains over them.
-    fn start<T: Scalar>(&mut self, call: &Call<'_>, sites: usize) -> Result<()> {
+    fn start(&mut self, call: &Call<'_>, sites: usize) -> Result<()> {
         // The dense tensor of each train has one half of the product's buffer. Its steps alternate between that half
         // and the environment's buffer.
-        let half = self.t.bytes() / size_of::<T>() / 2 * size_of::<T>();
+        let half = self.t.bytes() / call.dtype().size() / 2 * call.dtype().size();
         let (first, second) = (self.t.part(0, half)?, self.t.part(half, half)?);
-        let (x, r, rows) = self.dense::<T>(call, sites, true, first)?;
-        let (y, s, _) = self.dense::<T>(call, sites, false, second)?;
+        let (x, r, rows) = self.dense(call, sites, true, first)?;
+        let (y, s, _) = self.dense(call, sites, false, second)?;
         let taken = self.taken(call);
         let to = View::packed(self.f, s, r);
         if self.is_right {
             // G[b, a] = sum over m of R_y[b, m] cj(R_x[a, m]).
             let (x, y) = (View::packed(x, r, rows), View::packed(y, s, rows));
-            self.products.multiply::<T>(None, false, (y, Transpose::Plain), (x, taken), to)
+            self.products.multiply(None, false, (y, Transpose::Plain), (x, taken), to)
         } else {
             // F[b, a] = sum over m of cj(L_y[m, b]) L_x[m, a].
             let (x, y) = (View::packed(x, rows, r), View::packed(y, rows, s));
-            self.products.multiply::<T>(None, false, (y, taken), (x, Transpose::Plain), to)
+            self.products.multiply(None, false, (y, taken), (x, Transpose::Plain), to)
         }
     }
 
     /// The dense tensor of one train over the first sites of this end: its memory, the size of the bond, and the number
     /// of the mode index combinations. The layout is [m, a] from the left, [a, m] from the right. The tensor is in
     /// `target`, unless it is a single core, which is not copied.
-    fn dense<'s, T: Scalar>(
+    fn dense<'s>(
         &'s self,
         call: &Call<'s>,
         sites: usize,
@@ -223,11 +211,11 @@ impl End<'_> {
             if self.is_right {
                 let (a, b) = (View::packed(core(i), far * n, near), View::packed(from, near, rows));
                 let to = View::packed(memory, far * n, rows);
-                self.products.multiply::<T>(None, false, (a, Transpose::Plain), (b, Transpose::Plain), to)?;
+                self.products.multiply(None, false, (a, Transpose::Plain), (b, Transpose::Plain), to)?;
             } else {
                 let (a, b) = (View::packed(from, rows, near), View::packed(core(i), near, n * far));
                 let to = View::packed(memory, rows, n * far);
-                self.products.multiply::<T>(None, false, (a, Transpose::Plain), (b, Transpose::Plain), to)?;
+                self.products.multiply(None, false, (a, Transpose::Plain), (b, Transpose::Plain), to)?;
             }
             from = memory;
             (rows, at) = (rows * n, far);
@@ -236,7 +224,7 @@ impl End<'_> {
     }
 
     /// Applies the i-th site from this end: the environment of the next bond.
-    fn site<T: Scalar>(&mut self, call: &Call<'_>, i: usize) -> Result<()> {
+    fn site(&mut self, call: &Call<'_>, i: usize) -> Result<()> {
         let plan = call.plan();
         let k = self.core(call, i);
         let Site { r: [r, r2], s: [s, s2], n } = call.sites[k];
@@ -247,14 +235,14 @@ impl End<'_> {
             let side = usize::from(self.is_right);
             let count = product("rank", [r, r2][side], [s, s2][side])?;
             let (now, next) = (self.order(call, i), self.order(call, i + 1));
-            careful.measure::<T>(call.gpu, self.stream(), (f, count), now, next, self.state)?;
+            careful.measure(call.gpu, self.stream(), (f, count), now, next, self.state)?;
             self.measured = true;
         }
         let (alpha, second) = (self.measured.then_some(self.state), self.scaling.second());
         let plain = |view| (view, Transpose::Plain);
         // The products with the slices of a core are stored one after another.
         let part = |index: usize| {
-            let bytes = s2 * r * size_of::<T>();
+            let bytes = s2 * r * call.dtype().size();
             t.part(index * bytes, bytes)
         };
         let products = &self.products;
@@ -262,53 +250,47 @@ impl End<'_> {
             (false, First::X) => {
                 // T[b, (i a')] = F[b, a] X[a, (i a')], F'[b', a'] = cj(Y[(b i), b']) T[(b i), a'].
                 let x = View::packed(core_x, r, n * r2);
-                products.multiply::<T>(
-                    alpha,
-                    false,
-                    plain(View::packed(f, s, r)),
-                    plain(x),
-                    View::packed(t, s, n * r2),
-                )?;
+                products.multiply(alpha, false, plain(View::packed(f, s, r)), plain(x), View::packed(t, s, n * r2))?;
                 let y = View::packed(core_y, s * n, s2);
                 let t = plain(View::packed(t, s * n, r2));
-                products.multiply::<T>(second, false, (y, taken), t, View::packed(f, s2, r2))?;
+                products.multiply(second, false, (y, taken), t, View::packed(f, s2, r2))?;
             }
             (false, First::Y) => {
                 // T[b', (a i)] = cj(Y[b, i, b']) F[b, a], F'[b', a'] = T[b', (a i)] X[(a i), a'].
                 for j in 0..n {
-                    let y = slice::<T>(core_y, [s, s2], n, j)?;
+                    let y = slice(call.dtype(), core_y, [s, s2], n, j)?;
                     let to = View::packed(part(j)?, s2, r);
-                    products.multiply::<T>(alpha, false, (y, taken), plain(View::packed(f, s, r)), to)?;
+                    products.multiply(alpha, false, (y, taken), plain(View::packed(f, s, r)), to)?;
                 }
                 let x = View::packed(core_x, r * n, r2);
                 let t = plain(View::packed(t, s2, r * n));
-                products.multiply::<T>(second, false, t, plain(x), View::packed(f, s2, r2))?;
+                products.multiply(second, false, t, plain(x), View::packed(f, s2, r2))?;
             }
             (true, First::X) => {
                 // The same products as from the left: T[(b i), a'] = Y[(b i), b'] G[b', a'], G[b, a] = T[b, (i a')]
                 // cj(X[a, (i a')]).
                 let y = View::packed(core_y, s * n, s2);
                 let to = View::packed(t, s * n, r2);
-                products.multiply::<T>(alpha, false, plain(y), plain(View::packed(f, s2, r2)), to)?;
+                products.multiply(alpha, false, plain(y), plain(View::packed(f, s2, r2)), to)?;
                 let x = View::packed(core_x, r, n * r2);
                 let t = plain(View::packed(t, s, n * r2));
-                products.multiply::<T>(second, false, t, (x, taken), View::packed(f, s, r))?;
+                products.multiply(second, false, t, (x, taken), View::packed(f, s, r))?;
             }
             (true, First::Y) => {
                 // T[b', (a i)] = G[b', a'] cj(X[(a i), a']), G[b, a] = sum over i of Y[b, i, b'] T[b', a, i].
                 let x = View::packed(core_x, r * n, r2);
                 let g = plain(View::packed(f, s2, r2));
-                products.multiply::<T>(alpha, false, g, (x, taken), View::packed(t, s2, r * n))?;
+                products.multiply(alpha, false, g, (x, taken), View::packed(t, s2, r * n))?;
                 for j in 0..n {
-                    let y = slice::<T>(core_y, [s, s2], n, j)?;
+                    let y = slice(call.dtype(), core_y, [s, s2], n, j)?;
                     let t = plain(View::packed(part(j)?, s2, r));
-                    products.multiply::<T>(second, j > 0, plain(y), t, View::packed(f, s, r))?;
+                    products.multiply(second, j > 0, plain(y), t, View::packed(f, s, r))?;
                 }
             }
         }
         self.measured = false;
         let due = i.is_multiple_of(interval(call)) && i + 1 < self.sites;
-        if due && matches!(self.scaling, Scaling::Measured) { self.measure::<T>(call, i) } else { Ok(()) }
+        if due && matches!(self.scaling, Scaling::Measured) { self.measure(call, i) } else { Ok(()) }
     }
 
     /// The core at the i-th site from this end, and whether the core of x is multiplied first; `None` beyond the last
@@ -324,16 +306,16 @@ impl End<'_> {
 
     /// Starts before the first site with the environment 1, so that also the products of the first site are scaled by
     /// the cores.
-    pub(super) fn open<T: Scalar>(&self, call: &Call<'_>) -> Result<()> {
-        result::store(call.gpu, self.stream(), &result::one(T::DTYPE), self.f)
+    pub(super) fn open(&self, call: &Call<'_>) -> Result<()> {
+        result::store(call.gpu, self.stream(), &result::one(call.dtype()), self.f)
     }
 
     /// Measures the magnitude of the environment after site i, for the factor of the next product.
-    fn measure<T: Scalar>(&mut self, call: &Call<'_>, i: usize) -> Result<()> {
+    fn measure(&mut self, call: &Call<'_>, i: usize) -> Result<()> {
         let Site { r, s, .. } = call.sites[self.core(call, i)];
         let side = if self.is_right { 0 } else { 1 };
         let count = product("rank", r[side], s[side])?;
-        tt::measure(T::DTYPE, call.gpu, self.stream(), self.f, count, self.state, call.unscaled)?;
+        tt::measure(call.dtype(), call.gpu, self.stream(), self.f, count, self.state, call.unscaled)?;
         self.measured = true;
         Ok(())
     }

@@ -18,7 +18,6 @@ use crate::backend::gpu::kernels::tt::{
 use crate::backend::gpu::{Blas, DeviceMemory, Gpu, GpuStream, Region};
 use crate::contraction::ops::{Enqueued, Work};
 use crate::error::{Error, Result};
-use crate::scalar::Scalar;
 use crate::shape::product;
 use crate::tensor::train::TensorTrain;
 use crate::trains::balance::Enqueued as Examination;
@@ -93,11 +92,7 @@ impl PieceSizes {
     }
 }
 
-fn choose_algorithm<T: Scalar>(
-    gpu: &Gpu,
-    call: &Call<'_>,
-    has_library: impl FnOnce() -> Result<bool>,
-) -> Result<Algorithm> {
+fn choose_algorithm(gpu: &Gpu, call: &Call<'_>, has_library: impl FnOnce() -> Result<bool>) -> Result<Algorithm> {
     let plan = call.plan();
     let pairs = plan.pairs.len();
     let dense = match plan.method {
@@ -114,7 +109,7 @@ fn choose_algorithm<T: Scalar>(
     }
     let open = pairs == 1 && call.length == call.sites.len() && call.length >= 2;
     if (plan.kernel == Kernel::Chain || call.length == 1)
-        && let Some(form) = chain::form_of::<T>(gpu, &call.sites, call.length, pairs.min(PAIRS))?
+        && let Some(form) = chain::form_of(call.dtype(), gpu, &call.sites, call.length, pairs.min(PAIRS))?
     {
         return Ok(if open { Algorithm::Ends(form, call.middle()) } else { Algorithm::Pairs(form) });
     }
@@ -128,9 +123,9 @@ fn choose_algorithm<T: Scalar>(
     Err(Error::NotSupported(problem))
 }
 
-fn workspace_of<T: Scalar>(call: &Call<'_>, math: Math, algorithm: Algorithm) -> Result<PieceSizes> {
+fn workspace_of(call: &Call<'_>, math: Math, algorithm: Algorithm) -> Result<PieceSizes> {
     let tables = Tables::enqueued_bytes(call.sites.len())?;
-    let element = size_of::<T>();
+    let element = call.dtype().size();
     let bond = |middle: usize| product("rank", call.sites[middle].r[0], call.sites[middle].s[0]);
     let results = |terms: usize| product("products", terms, RESULT_WORDS * 8);
     let bare = PieceSizes { tables, elements: [0; 4], states: 0, library: [0; 2], results: 0 };
@@ -156,7 +151,7 @@ fn workspace_of<T: Scalar>(call: &Call<'_>, math: Math, algorithm: Algorithm) ->
             PieceSizes { elements: [elements, 0, 0, 0], states, results: results(tt::sum_blocks(count))?, ..bare }
         }
         Algorithm::Blocks => {
-            let (f, g, t) = blocks::bytes::<T>(call, math)?;
+            let (f, g, t) = blocks::bytes(call, math)?;
             PieceSizes {
                 elements: [f, g.unwrap_or(0), t, 0],
                 states: STATE_BYTES + SECOND + Products::NUMBERS,
@@ -166,7 +161,7 @@ fn workspace_of<T: Scalar>(call: &Call<'_>, math: Math, algorithm: Algorithm) ->
             }
         }
         Algorithm::Library => {
-            let [left, right] = ends::bytes::<T>(call)?;
+            let [left, right] = ends::bytes(call)?;
             let meet = call.plan().meet.min(call.length);
             let count = if meet < call.length { bond(meet)? } else { 1 };
             PieceSizes {
@@ -180,14 +175,14 @@ fn workspace_of<T: Scalar>(call: &Call<'_>, math: Math, algorithm: Algorithm) ->
         }
         Algorithm::Halves => PieceSizes {
             tables: 0,
-            elements: [pieces::in_all(&halves::bytes::<T>(call)?)?, 0, 0, 0],
+            elements: [pieces::in_all(&halves::bytes(call)?)?, 0, 0, 0],
             states: Exponents::bytes(halves::EXPONENTS)? + Products::NUMBERS,
             library: [library, 0],
             results: results(halves::terms(call)?)?,
         },
         Algorithm::Power => PieceSizes {
             tables: 0,
-            elements: [pieces::in_all(&power::bytes::<T>(call)?)?, 0, 0, 0],
+            elements: [pieces::in_all(&power::bytes(call)?)?, 0, 0, 0],
             states: Exponents::bytes(power::counted(call) + 2)? + Products::NUMBERS,
             library: [library, 0],
             results: results(tt::sum_blocks(call.plan().pairs.len()))?,
@@ -204,7 +199,7 @@ struct Libraries<'a> {
 /// Enqueues the product. Its terms go to the last piece of the workspace. Returns their number, and where to find the
 /// largest entries of the cores. The terms of a ring of one core read only its diagonal, so a NaN elsewhere shows only
 /// in these entries.
-fn enqueue<T: Scalar>(
+fn enqueue(
     call: &Call<'_>,
     algorithm: Algorithm,
     library: Option<Libraries<'_>>,
@@ -216,12 +211,12 @@ fn enqueue<T: Scalar>(
     if matches!(algorithm, Algorithm::Halves | Algorithm::Power) {
         let Libraries { math, blas: [blas, _] } = library.ok_or_else(without)?;
         let (numbers, states) = (states.part(0, Products::NUMBERS)?, after(states, Products::NUMBERS)?);
-        let products = Products::in_memory::<T>(gpu, blas, math, numbers)?;
-        let run = if matches!(algorithm, Algorithm::Halves) { halves::enqueue::<T> } else { power::enqueue::<T> };
+        let products = Products::in_memory(call.dtype(), gpu, blas, math, numbers)?;
+        let run = if matches!(algorithm, Algorithm::Halves) { halves::enqueue } else { power::enqueue };
         return Ok((run(call, &products, elements, states, results)?, Spoilt::default()));
     }
     let sites = crate::alloc::copied("sites of a contraction", &call.sites)?;
-    let tables = Tables::enqueued(T::DTYPE, gpu, stream, sites, (from_ref(&call.x), from_ref(&call.y)), tables)?;
+    let tables = Tables::enqueued(call.dtype(), gpu, stream, sites, (from_ref(&call.x), from_ref(&call.y)), tables)?;
     let sweep = |middle| Sweep { unscaled: false, ..call.sweep(middle) };
     let bond = |site: Site| product("rank", site.r[0], site.s[0]);
     let spoilt = Spoilt { known: false, keys: tables.core_keys() };
@@ -232,7 +227,7 @@ fn enqueue<T: Scalar>(
                 let now = PAIRS.min(count - first);
                 let word = RESULT_WORDS * 8;
                 let to = results.part(first * word, now * word)?;
-                tt::chain_pairs(T::DTYPE, gpu, stream, form, &tables, &sweep(None), (first, now), true, to)?;
+                tt::chain_pairs(call.dtype(), gpu, stream, form, &tables, &sweep(None), (first, now), true, to)?;
             }
             Ok(count)
         }
@@ -240,11 +235,11 @@ fn enqueue<T: Scalar>(
             let count = bond(call.sites[middle])?;
             gpu.clear(stream, states)?;
             let ends = (elements, count);
-            tt::chain_ends(T::DTYPE, gpu, stream, form, &tables, &sweep(Some(middle)), true, ends, states)?;
+            tt::chain_ends(call.dtype(), gpu, stream, form, &tables, &sweep(Some(middle)), true, ends, states)?;
             let half = elements.bytes() / 2;
             let (left, right) = (elements.part(0, half)?, elements.part(half, half)?);
             let all = (count, 0);
-            tt::join(T::DTYPE, gpu, stream, left, Some(right), all, states, None, (false, false), results)?;
+            tt::join(call.dtype(), gpu, stream, left, Some(right), all, states, None, (false, false), results)?;
             Ok(tt::sum_blocks(count))
         }
         Algorithm::Grid(middle) => {
@@ -256,17 +251,17 @@ fn enqueue<T: Scalar>(
             let largest = call.sites.iter().flat_map(|s| [s.r[1], s.s[1]]).max().unwrap_or(1);
             let work = GridSpace { elements, states, keys, places };
             let sweep = Sweep { halved: false, ..sweep(middle) };
-            tt::grid(T::DTYPE, gpu, stream, &tables, &sweep, (0, 0), true, largest > 192, work)?;
+            tt::grid(call.dtype(), gpu, stream, &tables, &sweep, (0, 0), true, largest > 192, work)?;
             let count = middle.map_or(Ok(1), |m| bond(call.sites[m]))?;
-            let each = product("work space", size_of::<T>(), 2 * environment + products)?;
+            let each = product("work space", call.dtype().size(), 2 * environment + products)?;
             let left = elements.part(0, each)?;
             let right = middle.map(|_| elements.part(each, each)).transpose()?;
             let all = (count, environment);
-            tt::join(T::DTYPE, gpu, stream, left, right, all, states, Some(places), (false, false), results)?;
+            tt::join(call.dtype(), gpu, stream, left, right, all, states, Some(places), (false, false), results)?;
             Ok(tt::sum_blocks(count))
         }
-        Algorithm::Blocks => by_blocks::<T>(call, &tables, library.ok_or_else(without)?, pieces),
-        Algorithm::Library => by_ends::<T>(call, &tables, library.ok_or_else(without)?, pieces),
+        Algorithm::Blocks => by_blocks(call, &tables, library.ok_or_else(without)?, pieces),
+        Algorithm::Library => by_ends(call, &tables, library.ok_or_else(without)?, pieces),
         Algorithm::Halves | Algorithm::Power => Err(without()),
     }?;
     Ok((count, spoilt))
@@ -278,7 +273,7 @@ fn after(region: Region<'_>, bytes: usize) -> Result<Region<'_>> {
 }
 
 /// Enqueues all boundary pairs, block by block. All blocks use the same memory.
-fn by_blocks<T: Scalar>(
+fn by_blocks(
     call: &Call<'_>,
     tables: &Tables<'_>,
     Libraries { math, blas: [blas, _] }: Libraries<'_>,
@@ -291,20 +286,20 @@ fn by_blocks<T: Scalar>(
     let state = pieces.states.part(0, STATE_BYTES)?;
     let second = pieces.states.part(STATE_BYTES, SECOND)?;
     let numbers = pieces.states.part(STATE_BYTES + SECOND, Products::NUMBERS)?;
-    let products = Products::in_memory::<T>(gpu, blas, math, numbers)?;
-    let scaling = Scaling::Careful(Careful { keys: tt::Careful(tables), second });
+    let products = Products::in_memory(call.dtype(), gpu, blas, math, numbers)?;
+    let scaling = Scaling::Careful(Careful { dtype: call.dtype(), keys: tt::Careful(tables), second });
     let mut workspace = blocks::Workspace { f, g: (g.bytes() > 0).then_some(g), t, state, scaling };
     let word = RESULT_WORDS * 8;
     for index in 0..plan.blocks() {
         let pairs = plan.pairs.block(index, plan.block);
         let out = pieces.results.part(pairs.start * word, pairs.len() * word)?;
-        blocks::block::<T>(call, &products, &mut workspace, pairs, out)?;
+        blocks::block(call, &products, &mut workspace, pairs, out)?;
     }
     Ok(plan.pairs.len())
 }
 
 /// Enqueues both ends of an open product, each on its own stream.
-fn by_ends<T: Scalar>(
+fn by_ends(
     call: &Call<'_>,
     tables: &Tables<'_>,
     Libraries { math, blas }: Libraries<'_>,
@@ -322,36 +317,36 @@ fn by_ends<T: Scalar>(
         let numbers = at(seconds + 2 * SECOND + side * Products::NUMBERS, Products::NUMBERS)?;
         let second = at(seconds + side * SECOND, SECOND)?;
         Ok(End {
-            products: Products::in_memory::<T>(gpu, &blas[side], math, numbers)?,
+            products: Products::in_memory(call.dtype(), gpu, &blas[side], math, numbers)?,
             is_right: side == 1,
             sites: [meet, call.length - meet][side],
             f: pieces.elements[2 * side],
             t: pieces.elements[2 * side + 1],
             state: at(side * STATE_BYTES, STATE_BYTES)?,
-            scaling: Scaling::Careful(Careful { keys: tt::Careful(tables), second }),
+            scaling: Scaling::Careful(Careful { dtype: call.dtype(), keys: tt::Careful(tables), second }),
             measured: false,
         })
     };
     let mut both = [end(0)?, end(1)?];
-    both.iter().try_for_each(|end| end.open::<T>(call))?;
-    ends::sweep::<T>(call, &mut both, [0; 2])?;
-    ends::join::<T>(call, &both, pieces.states, pieces.results)?;
+    both.iter().try_for_each(|end| end.open(call))?;
+    ends::sweep(call, &mut both, [0; 2])?;
+    ends::join(call, &both, pieces.states, pieces.results)?;
     Ok(tt::sum_blocks(ends::joined(call, &both)?))
 }
 
 /// Returns an error for trains that cannot be used in place.
-fn expect_enqueueable<T: Scalar>(machine: &GpuContraction, work: &Work<'_>) -> Result<()> {
+fn expect_enqueueable(machine: &GpuContraction, work: &Work<'_>) -> Result<()> {
     for (name, train) in [("x", work.x), ("y", work.y)] {
         if !train.is_device() || !std::sync::Arc::ptr_eq(train.context(), &machine.context) {
             return Err(Error::NotSupported(format!(
                 "{name}: lies on the host; a call that waits for nothing copies nothing"
             )));
         }
-        if train.dtype() != T::DTYPE {
+        if train.dtype() != work.plan.dtype {
             let problem = format!("{name}: is {}, the other is complex; one type is needed", train.dtype().name());
             return Err(Error::NotSupported(problem));
         }
-        let aligned = |k: usize| train.address(k).is_multiple_of(crate::shape::to_u64(size_of::<T>()));
+        let aligned = |k: usize| train.address(k).is_multiple_of(crate::shape::to_u64(work.plan.dtype.size()));
         if !(0..train.shape().len()).all(aligned) {
             return Err(Error::NotSupported(format!("{name}: has cores that are not aligned to an element")));
         }
@@ -389,21 +384,21 @@ impl GpuContraction {
 
     /// Enqueues a product, or its square root if `root`. The result is [`result::NUMBERS`] numbers at `to`: mantissa,
     /// exponent, and whether it is finite. Uses `workspace` if it is given.
-    pub(super) fn enqueued<T: Scalar>(
+    pub(super) fn enqueued(
         &mut self,
         work: &Work<'_>,
         root: bool,
         workspace: Option<&DeviceMemory>,
         to: Option<Region<'_>>,
     ) -> Result<Enqueued> {
-        expect_enqueueable::<T>(self, work)?;
+        expect_enqueueable(self, work)?;
         let stream = self.stream(work.stream);
         let (gpu, context, math) = (self.gpu.clone(), self.context.clone(), self.math);
-        let x = Loaded::new::<T>(&context, &gpu, &stream, "x", work.x)?;
-        let y = Loaded::new::<T>(&context, &gpu, &stream, "y", work.y)?;
+        let x = Loaded::new(work.plan.dtype, &context, &gpu, &stream, "x", work.x)?;
+        let y = Loaded::new(work.plan.dtype, &context, &gpu, &stream, "y", work.y)?;
         let call = Call::new(work, &gpu, &stream, &x, &y)?;
-        let algorithm = choose_algorithm::<T>(&gpu, &call, || self.allocate_enqueued(&stream))?;
-        let sizes_of_pieces = workspace_of::<T>(&call, math, algorithm)?;
+        let algorithm = choose_algorithm(&gpu, &call, || self.allocate_enqueued(&stream))?;
+        let sizes_of_pieces = workspace_of(&call, math, algorithm)?;
         let examination = Examination::new([work.x, work.y], turns(work))?;
         let is_dense = matches!(algorithm, Algorithm::Halves);
         let sizes = [
@@ -430,7 +425,7 @@ impl GpuContraction {
             }
             _ => None,
         };
-        let (count, spoilt) = match enqueue::<T>(&call, algorithm, blas, &pieces) {
+        let (count, spoilt) = match enqueue(&call, algorithm, blas, &pieces) {
             Ok(done) => done,
             Err(problem) => {
                 // The memory is freed in the order of the call's stream, so this stream must first wait for the other
@@ -449,8 +444,8 @@ impl GpuContraction {
             let mut cores = crate::alloc::with_capacity("cores of a train", 2 * call.sites.len())?;
             cores.extend_from_slice(&call.x);
             cores.extend_from_slice(&call.y);
-            let keys = CoreKeys::find::<T::Part>(&gpu, &stream, &cores, keys)?;
-            let most = if T::DTYPE.is_single() { 60 } else { 600 };
+            let keys = CoreKeys::find(call.dtype().part(), &gpu, &stream, &cores, keys)?;
+            let most = if call.dtype().is_single() { 60 } else { 600 };
             bonds::mark_graded(&gpu, &stream, keys, call.sites.len(), (most, i64::MAX), pieces.results)?;
         }
         let (real, conjugate) = (work.plan.pairs.halved, work.plan.conjugate_result);
@@ -462,14 +457,14 @@ impl GpuContraction {
 
     /// Enqueues the norm of the sum of trains, each times a factor, by QR factors. The other arguments are those of
     /// [`GpuContraction::enqueued`].
-    pub(super) fn enqueued_norm<T: Scalar>(
+    pub(super) fn enqueued_norm(
         &mut self,
         work: &Work<'_>,
         trains: &[(&TensorTrain, f64)],
         workspace: Option<&DeviceMemory>,
         to: Option<Region<'_>>,
     ) -> Result<Enqueued> {
-        expect_enqueueable::<T>(self, work)?;
+        expect_enqueueable(self, work)?;
         let stream = self.stream(work.stream);
         let gpu = self.gpu.clone();
         if self.solver.is_none() && stream.is_captured()? {
@@ -480,7 +475,7 @@ impl GpuContraction {
             let problem = "norm_method: QR factors are computed by cuBLAS and cuSOLVER, which are not there";
             return Err(Error::NotSupported(problem.into()));
         }
-        let loaded = self.loaded::<T>(&stream, trains)?;
+        let loaded = self.loaded(work.plan.dtype, &stream, trains)?;
         let terms = qr::terms_of(&loaded, trains)?;
         let (Some(solver), Some([blas, _])) = (&self.solver, &mut self.enqueued) else {
             return Err(Error::Internal("norms without their libraries".into()));
@@ -488,7 +483,7 @@ impl GpuContraction {
         let results = qr::results(qr::terms(work, &terms)?)?;
         let examination = Examination::new([work.x, if trains.len() > 1 { work.y } else { work.x }], turns(work))?;
         let sizes = [
-            pieces::in_all(&qr::bytes::<T>(solver, work, &terms)?)?,
+            pieces::in_all(&qr::bytes(solver, work, &terms)?)?,
             qr::NUMBERS,
             Exponents::bytes(2)?,
             Blas::workspace_bytes(&gpu),
@@ -503,12 +498,13 @@ impl GpuContraction {
         let space = space(&gpu, &stream, workspace, bytes, &mut own)?;
         let [elements, numbers, states, library, results, examined, graded] = pieces::divide(space, sizes)?;
         blas.use_workspace(&stream, library)?;
-        let space = qr::Space::Borrowed(pieces::divide(elements, qr::bytes::<T>(solver, work, &terms)?)?);
-        let exponents = Exponents::in_memory(&gpu, &stream, 2, states)?;
-        let mut norms = qr::Norms { gpu: &gpu, stream: &stream, blas, solver, numbers, exponents, space };
-        let count = norms.enqueue::<T>(work, &terms, results)?;
+        let space = qr::Space::Borrowed(pieces::divide(elements, qr::bytes(solver, work, &terms)?)?);
+        let exponents = Exponents::in_memory(work.plan.dtype, &gpu, &stream, 2, states)?;
+        let mut norms =
+            qr::Norms { dtype: work.plan.dtype, gpu: &gpu, stream: &stream, blas, solver, numbers, exponents, space };
+        let count = norms.enqueue(work, &terms, results)?;
         // A call that waits would compute such a norm on the host. The result here is NaN.
-        qr::mark_graded::<T>((&gpu, &stream), work, &terms, graded, results)?;
+        qr::mark_graded((&gpu, &stream), work, &terms, graded, results)?;
         examination.start(&gpu, &stream, examined, results)?;
         let terms = Terms { count, halved: false, real: true, conjugate: false, root: true };
         result::sum_terms(&gpu, &stream, results, terms, Spoilt::default(), to)?;

@@ -9,7 +9,7 @@ use crate::backend::gpu::kernels::dense;
 use crate::backend::gpu::kernels::tt::{self, RESULT_WORDS, Site};
 use crate::backend::gpu::{Blas, Region, Transpose, View};
 use crate::error::{Error, Result};
-use crate::scalar::{Complex, Scalar};
+use crate::scalar::Complex;
 use crate::shape::product;
 use crate::trains::options::Math;
 use crate::trains::scaled::Scaled;
@@ -123,7 +123,7 @@ fn panel(call: &Call<'_>) -> Result<usize> {
 }
 
 /// Bytes of the pieces of workspace for [`enqueue`]: four halves, `beside`, two panels.
-pub(super) fn bytes<T: Scalar>(call: &Call<'_>) -> Result<[usize; 7]> {
+pub(super) fn bytes(call: &Call<'_>) -> Result<[usize; 7]> {
     let one = is_one(call);
     let (mut halves, mut beside) = ([0; 4], 0);
     for half in Half::ALL {
@@ -139,7 +139,7 @@ pub(super) fn bytes<T: Scalar>(call: &Call<'_>) -> Result<[usize; 7]> {
     let [a, b, c, d] = halves;
     let mut sizes = [a, b, c, d, beside, columns, if one { 0 } else { columns }];
     for size in &mut sizes {
-        *size = product("workspace_limit", *size, size_of::<T>())?;
+        *size = product("workspace_limit", *size, call.dtype().size())?;
     }
     Ok(sizes)
 }
@@ -158,13 +158,13 @@ pub(super) fn terms(call: &Call<'_>) -> Result<usize> {
 }
 
 /// The sum S by the dense tensors of both halves.
-pub(super) fn contract<T: Scalar>(call: &Call<'_>, blas: &Blas, math: Math) -> Result<Scaled> {
-    let products = Products::new::<T>(call.gpu, blas, math)?;
-    let exponents = Exponents::new(call.gpu, call.stream, EXPONENTS)?;
+pub(super) fn contract(call: &Call<'_>, blas: &Blas, math: Math) -> Result<Scaled> {
+    let products = Products::new(call.dtype(), call.gpu, blas, math)?;
+    let exponents = Exponents::new(call.dtype(), call.gpu, call.stream, EXPONENTS)?;
     let dense = Dense { call, products: &products, exponents, space: Space::Own };
-    let x = dense.halves::<T>(true)?;
-    let y = if is_one(call) { None } else { Some(dense.halves::<T>(false)?) };
-    let sum = dense.sum::<T>(&x, y.as_ref())?;
+    let x = dense.halves(true)?;
+    let y = if is_one(call) { None } else { Some(dense.halves(false)?) };
+    let sum = dense.sum(&x, y.as_ref())?;
     let exponents = dense.exponents.read()?;
     let of = |index: usize| exponents.get(index).copied().unwrap_or(0);
     let exponent = of(0).saturating_add(of(usize::from(!is_one(call))));
@@ -174,40 +174,40 @@ pub(super) fn contract<T: Scalar>(call: &Call<'_>, blas: &Blas, math: Math) -> R
 
 /// Enqueues the sum S. `space` has the pieces of [`bytes`], `states` the memory of [`EXPONENTS`] exponents. Writes and
 /// returns [`terms`] terms.
-pub(super) fn enqueue<T: Scalar>(
+pub(super) fn enqueue(
     call: &Call<'_>,
     products: &Products<'_>,
     space: Region<'_>,
     states: Region<'_>,
     results: Region<'_>,
 ) -> Result<usize> {
-    let [a, b, c, d, beside, p, q] = pieces::divide(space, bytes::<T>(call)?)?;
-    let exponents = Exponents::in_memory(call.gpu, call.stream, EXPONENTS, states)?;
+    let [a, b, c, d, beside, p, q] = pieces::divide(space, bytes(call)?)?;
+    let exponents = Exponents::in_memory(call.dtype(), call.gpu, call.stream, EXPONENTS, states)?;
     let space = Space::Borrowed { halves: [a, b, c, d], beside, panels: [p, q] };
     let dense = Dense { call, products, exponents, space };
-    let x = dense.halves::<T>(true)?;
+    let x = dense.halves(true)?;
     let y = if is_one(call) {
         dense.exponents.copy(0, 1)?;
         None
     } else {
-        Some(dense.halves::<T>(false)?)
+        Some(dense.halves(false)?)
     };
-    let (panels, width) = (dense.panels::<T>(&x, y.is_some())?, panel(call)?);
+    let (panels, width) = (dense.panels(&x, y.is_some())?, panel(call)?);
     let (states, word) = (dense.exponents.states(0, 2)?, RESULT_WORDS * 8);
     let mut held = 0;
     for first in (0..x.columns).step_by(width) {
         let width = width.min(x.columns - first);
         let blocks = tt::sum_blocks(x.rows * width);
         let out = results.part(held * word, blocks * word)?;
-        dense.panel::<T>((&x, y.as_ref()), &panels, first..first + width, states, out)?;
+        dense.panel((&x, y.as_ref()), &panels, first..first + width, states, out)?;
         held += blocks;
     }
     Ok(held)
 }
 
 impl<'a> Dense<'a> {
-    fn memory<T: Scalar>(&self, tensor: Tensor, elements: usize) -> Result<Piece<'a>> {
-        let bytes = product("workspace_limit", elements, size_of::<T>())?;
+    fn memory(&self, tensor: Tensor, elements: usize) -> Result<Piece<'a>> {
+        let bytes = product("workspace_limit", elements, self.call.dtype().size())?;
         // Zeroed, as every output of a library product whose factors are in device memory.
         let (gpu, stream) = (self.call.gpu, self.call.stream);
         let place = match (&self.space, tensor) {
@@ -226,7 +226,7 @@ impl<'a> Dense<'a> {
         Ok(Piece::Borrowed(place))
     }
 
-    fn halves<T: Scalar>(&self, is_x: bool) -> Result<Halves<'a>> {
+    fn halves(&self, is_x: bool) -> Result<Halves<'a>> {
         let (call, split) = (self.call, self.call.plan().split);
         let all = self.call.sites.len();
         let p = core(call, is_x, 0)[0];
@@ -234,30 +234,31 @@ impl<'a> Dense<'a> {
         let inner = product("workspace_limit", bond, p)?;
         let [rows, columns] = indices(call)?;
         let half = Half { is_x, leftwards: false };
-        let mut left = self.grown::<T>(half)?;
+        let mut left = self.grown(half)?;
         if p > 1 {
             // Reorder [p, I, a] to [I, a, p], with the bond at the cut last.
-            let turned = self.memory::<T>(Tensor::Of(half, 0), product("workspace_limit", rows, inner)?)?;
+            let turned = self.memory(Tensor::Of(half, 0), product("workspace_limit", rows, inner)?)?;
             let from = View::packed(left.whole(), p, rows * bond);
             let to = View::packed(turned.whole(), rows * bond, p);
-            dense::place(T::DTYPE, call.gpu, call.stream, from, to, true, false)?;
+            dense::place(call.dtype(), call.gpu, call.stream, from, to, true, false)?;
             left = turned;
         }
         let half = Half { is_x, leftwards: true };
         if split == all {
-            let right = self.memory::<T>(Tensor::Of(half, 0), inner)?;
-            pieces::identity::<T>(call.gpu, call.stream, self.products.numbers(), right.whole(), p)?;
+            let right = self.memory(Tensor::Of(half, 0), inner)?;
+            pieces::identity(call.dtype(), call.gpu, call.stream, self.products.numbers(), right.whole(), p)?;
             return Ok(Halves { left, right, rows, inner, columns });
         }
-        let mut right = self.grown::<T>(half)?;
+        let mut right = self.grown(half)?;
         if p > 1 {
             // Reorder [a, J, p] to [a, p, J], with the bond at the cut before the mode indices.
-            let turned = self.memory::<T>(Tensor::Of(half, 0), product("workspace_limit", inner, columns)?)?;
+            let turned = self.memory(Tensor::Of(half, 0), product("workspace_limit", inner, columns)?)?;
             let from = View::packed(right.whole(), bond, columns * p);
             let to = View::packed(turned.whole(), inner, columns);
             for q in 0..p {
-                let (from, to) = (from.columns::<T>(columns * q, columns)?, to.rows::<T>(bond * q, bond)?);
-                dense::place(T::DTYPE, call.gpu, call.stream, from, to, false, false)?;
+                let from = from.columns_as(call.dtype(), columns * q, columns)?;
+                let to = to.rows_as(call.dtype(), bond * q, bond)?;
+                dense::place(call.dtype(), call.gpu, call.stream, from, to, false, false)?;
             }
             right = turned;
         }
@@ -265,7 +266,7 @@ impl<'a> Dense<'a> {
     }
 
     /// The dense tensor over the sites of a half: [p, I, a], or [a, J, p] if `leftwards`.
-    fn grown<T: Scalar>(&self, half: Half) -> Result<Piece<'a>> {
+    fn grown(&self, half: Half) -> Result<Piece<'a>> {
         let (call, Half { is_x, leftwards }) = (self.call, half);
         let (split, all) = (call.plan().split, call.sites.len());
         let sizes = tensors(call, half)?;
@@ -277,12 +278,12 @@ impl<'a> Dense<'a> {
             let (near, far) = if leftwards { (right, left) } else { (left, right) };
             let core = if is_x { call.x[i] } else { call.y[i] };
             let size = sizes[k];
-            let next = self.memory::<T>(Tensor::Of(half, sizes.len() - 1 - k), size)?;
+            let next = self.memory(Tensor::Of(half, sizes.len() - 1 - k), size)?;
             match &held {
                 // The first core is already the matrix: its bond at the cut is the row index p.
                 None => {
                     let (from, to) = (View::packed(core, size, 1), View::packed(next.whole(), size, 1));
-                    dense::place(T::DTYPE, call.gpu, call.stream, from, to, false, false)?;
+                    dense::place(call.dtype(), call.gpu, call.stream, from, to, false, false)?;
                 }
                 Some(held) => {
                     let (a, b, shape) = if leftwards {
@@ -293,10 +294,10 @@ impl<'a> Dense<'a> {
                         (View::packed(held.whole(), rows, near), core, (rows, n * far))
                     };
                     let to = View::packed(next.whole(), shape.0, shape.1);
-                    self.products.multiply::<T>(None, false, (a, Transpose::Plain), (b, Transpose::Plain), to)?;
+                    self.products.multiply(None, false, (a, Transpose::Plain), (b, Transpose::Plain), to)?;
                 }
             }
-            self.exponents.take::<T>(next.whole(), size, usize::from(!is_x))?;
+            self.exponents.take(next.whole(), size, usize::from(!is_x))?;
             rows *= n;
             held = Some(next);
             call.work.cancel.check()?;
@@ -305,22 +306,23 @@ impl<'a> Dense<'a> {
     }
 
     /// Memory for a panel of x and, if `has_y`, for one of y.
-    fn panels<T: Scalar>(&self, x: &Halves<'_>, has_y: bool) -> Result<[Option<Piece<'a>>; 2]> {
+    fn panels(&self, x: &Halves<'_>, has_y: bool) -> Result<[Option<Piece<'a>>; 2]> {
         let size = product("workspace_limit", x.rows, panel(self.call)?)?;
-        let first = self.memory::<T>(Tensor::Panel(0), size)?;
-        Ok([Some(first), if has_y { Some(self.memory::<T>(Tensor::Panel(1), size)?) } else { None }])
+        let first = self.memory(Tensor::Panel(0), size)?;
+        Ok([Some(first), if has_y { Some(self.memory(Tensor::Panel(1), size)?) } else { None }])
     }
 
     /// Writes columns of the dense tensor [I, J], from `first` on, to `to`.
-    fn columns<T: Scalar>(&self, of: &Halves<'_>, first: usize, to: View<'_>) -> Result<()> {
+    fn columns(&self, of: &Halves<'_>, first: usize, to: View<'_>) -> Result<()> {
         let left = View::packed(of.left.whole(), of.rows, of.inner);
-        let right = View::packed(of.right.whole(), of.inner, of.columns).columns::<T>(first, to.cols)?;
-        self.products.multiply::<T>(None, false, (left, Transpose::Plain), (right, Transpose::Plain), to)
+        let right =
+            View::packed(of.right.whole(), of.inner, of.columns).columns_as(self.call.dtype(), first, to.cols)?;
+        self.products.multiply(None, false, (left, Transpose::Plain), (right, Transpose::Plain), to)
     }
 
     /// Enqueues the partial sums over some columns of x[i] cj(y[i]), or of x[i] cj(x[i]) without y, with the exponents
     /// of two states.
-    fn panel<T: Scalar>(
+    fn panel(
         &self,
         (x, y): (&Halves<'_>, Option<&Halves<'_>>),
         panels: &[Option<Piece<'_>>; 2],
@@ -331,23 +333,23 @@ impl<'a> Dense<'a> {
         let (call, width) = (self.call, columns.len());
         let of = |index: usize| panels[index].as_ref().map(Piece::whole);
         let a = of(0).ok_or_else(|| Error::Internal("a dense tensor without a panel".into()))?;
-        self.columns::<T>(x, columns.start, View::packed(a, x.rows, width))?;
+        self.columns(x, columns.start, View::packed(a, x.rows, width))?;
         let mut other = a;
         if let (Some(y), Some(b)) = (y, of(1)) {
-            self.columns::<T>(y, columns.start, View::packed(b, x.rows, width))?;
+            self.columns(y, columns.start, View::packed(b, x.rows, width))?;
             other = b;
         }
         let all = (x.rows * width, 0);
         let flags = (call.plan().conjugate, false);
-        tt::join(T::DTYPE, call.gpu, call.stream, a, Some(other), all, states, None, flags, out)
+        tt::join(call.dtype(), call.gpu, call.stream, a, Some(other), all, states, None, flags, out)
     }
 
     /// The sum over all entries. Panels of columns of both tensors are computed and summed one by one; the partial sums
     /// are added in their order.
-    fn sum<T: Scalar>(&self, x: &Halves<'_>, y: Option<&Halves<'_>>) -> Result<Scaled> {
+    fn sum(&self, x: &Halves<'_>, y: Option<&Halves<'_>>) -> Result<Scaled> {
         let call = self.call;
         let panel = panel(call)?;
-        let panels = self.panels::<T>(x, y.is_some())?;
+        let panels = self.panels(x, y.is_some())?;
         let zeros = self.exponents.states(2, 2)?;
         // The last panel may have fewer columns and then has fewer partial sums.
         let most = tt::sum_blocks(x.rows * panel);
@@ -358,7 +360,7 @@ impl<'a> Dense<'a> {
             let end = x.columns.min(first + panel);
             let (word, blocks) = (RESULT_WORDS * 8, tt::sum_blocks(x.rows * (end - first)));
             let out = results.region(held * word, blocks * word)?;
-            self.panel::<T>((x, y), &panels, first..end, zeros, out)?;
+            self.panel((x, y), &panels, first..end, zeros, out)?;
             held += blocks;
             if end == x.columns || held + most > capacity {
                 sum = call.read(&results, held)?.iter().fold(sum, |sum, part| sum.plus(part.value));

@@ -8,7 +8,7 @@ use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};
 use crate::backend::memory::Memory;
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::scalar::{DType, Element, Scalar};
+use crate::scalar::DType;
 use crate::shape::{product, to_u64};
 use crate::tensor::train::TensorTrain;
 
@@ -36,12 +36,13 @@ pub(super) fn in_one<'a>(context: &Arc<Context>, train: &'a TensorTrain) -> Opti
 }
 
 impl<'a> Loaded<'a> {
-    /// The cores of `train` with elements of type `T`: in place if they are aligned on this device, otherwise copied.
+    /// The cores of `train` with elements of type `dtype`: in place if they are aligned on this device, otherwise copied.
     /// If the train is on another device, no work on it may be in progress.
     ///
     /// # Errors
     /// Out of device memory, and errors of copies.
-    pub(super) fn new<T: Scalar>(
+    pub(super) fn new(
+        dtype: DType,
         context: &Arc<Context>,
         gpu: &Gpu,
         stream: &GpuStream,
@@ -65,8 +66,8 @@ impl<'a> Loaded<'a> {
         } else {
             loaded.copy(context, gpu, stream, name, train)?;
         }
-        if train.dtype() != T::DTYPE {
-            loaded.promote::<T>(gpu, stream, train.dtype())?;
+        if train.dtype() != dtype {
+            loaded.promote(train.dtype(), dtype, gpu, stream)?;
         }
         Ok(loaded)
     }
@@ -159,10 +160,10 @@ impl<'a> Loaded<'a> {
         Ok(())
     }
 
-    /// Converts the copies from a real type to a complex type.
-    fn promote<T: Scalar>(&mut self, gpu: &Gpu, stream: &GpuStream, dtype: DType) -> Result<()> {
-        if dtype != T::Part::DTYPE || !T::IS_COMPLEX {
-            return Err(Error::Internal(format!("{} as {}", dtype.name(), T::DTYPE.name())));
+    /// Converts the copies from the real type `from` to the complex type `to`.
+    fn promote(&mut self, from: DType, to: DType, gpu: &Gpu, stream: &GpuStream) -> Result<()> {
+        if from != to.part() || !to.is_complex() {
+            return Err(Error::Internal(format!("{} as {}", from.name(), to.name())));
         }
         let cores = self.cores()?;
         let mut places = alloc::with_capacity("cores of a tensor train", cores.len())?;
@@ -176,8 +177,8 @@ impl<'a> Loaded<'a> {
         }
         let memory = gpu.allocate_uninitialized_on(stream, "complex copy of a tensor train", end)?;
         for (core, &(place, bytes)) in cores.iter().zip(&places) {
-            let count = core.bytes() / size_of::<T::Part>();
-            tt::promote::<T::Part>(gpu, stream, count, *core, memory.region(place, bytes)?)?;
+            let count = core.bytes() / from.size();
+            tt::promote(from, gpu, stream, count, *core, memory.region(place, bytes)?)?;
         }
         drop(cores);
         *self = Self { copies: Some(memory), places, own: Vec::new() };

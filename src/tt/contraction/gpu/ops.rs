@@ -16,7 +16,7 @@ use crate::contraction::ops::{ContractOps, Enqueued, Item, Machine, Wanted, Work
 use crate::contraction::plan::{Plan, expect_within};
 use crate::error::{Error, Result};
 use crate::progress::CancelFlag;
-use crate::scalar::{Complex, Scalar, with_scalar};
+use crate::scalar::Complex;
 use crate::shape::{product, to_u64};
 use crate::stream::Stream;
 use crate::tensor::train::{Shape, TensorTrain};
@@ -35,7 +35,7 @@ const GRID_RANK: usize = 256;
 const MEET_RANK: usize = 2048;
 
 /// Chooses among purlin's own kernels, and sets the workspace of the plan.
-fn finalize_plan<T: Scalar>(gpu: &Gpu, plan: &mut Plan, shapes: (&Shape, &Shape), options: &Options) -> Result<()> {
+fn finalize_plan(gpu: &Gpu, plan: &mut Plan, shapes: (&Shape, &Shape), options: &Options) -> Result<()> {
     let length = length(plan)?;
     if length == 1 {
         plan.kernel = Kernel::Chain;
@@ -46,17 +46,17 @@ fn finalize_plan<T: Scalar>(gpu: &Gpu, plan: &mut Plan, shapes: (&Shape, &Shape)
     let sites = sites(plan, shapes.0, shapes.1)?;
     let is_strict = options.workspace_limit > 0;
     let ends = is_two_ended(plan, &sites, length);
-    if !plan.grid && chain::form_of::<T>(gpu, &sites, length, plan.pairs.len())?.is_some() {
+    if !plan.grid && chain::form_of(plan.dtype, gpu, &sites, length, plan.pairs.len())?.is_some() {
         let meets = &sites[if ends { middle(&sites) } else { 0 }];
         let elements = if ends { product("rank", meets.r[0], meets.s[0])? } else { 0 };
-        let both = to_u64(product("rank", elements, 2 * size_of::<T>())?);
+        let both = to_u64(product("rank", elements, 2 * plan.dtype.size())?);
         // A sweep from one end keeps the environment in the block's shared memory and needs no workspace.
         plan.two_ended = ends && (!is_strict || both <= plan.limit);
         plan.workspace = if plan.two_ended { both } else { 0 };
         return Ok(());
     }
     let (environment, products) = tt::grid_strides(&sites)?;
-    let needed = product("work space", 2 * environment + products, 2 * size_of::<T>())?;
+    let needed = product("work space", 2 * environment + products, 2 * plan.dtype.size())?;
     let problem = if is_strict { expect_within(plan.limit, needed as f64).err() } else { None };
     match problem {
         Some(problem) if options.kernel == Some(Kernel::Chain) => return Err(problem),
@@ -73,7 +73,7 @@ fn finalize_plan<T: Scalar>(gpu: &Gpu, plan: &mut Plan, shapes: (&Shape, &Shape)
 
 impl GpuContraction {
     /// Calls `run` with cuBLAS. If the library is not installed, calls `host` with trains in host memory instead.
-    fn by_library<T: Scalar>(
+    fn by_library(
         &mut self,
         work: &Work<'_>,
         run: impl FnOnce(&Call<'_>, &Blas, Math) -> Result<Scaled>,
@@ -84,25 +84,26 @@ impl GpuContraction {
             return self.by_host(work, host);
         }
         let gpu = self.gpu.clone();
-        let x = Loaded::new::<T>(&self.context, &gpu, &stream, "x", work.x)?;
+        let x = Loaded::new(work.plan.dtype, &self.context, &gpu, &stream, "x", work.x)?;
         let same = work.x.is_same(work.y);
-        let y = if same { None } else { Some(Loaded::new::<T>(&self.context, &gpu, &stream, "y", work.y)?) };
+        let y =
+            if same { None } else { Some(Loaded::new(work.plan.dtype, &self.context, &gpu, &stream, "y", work.y)?) };
         let call = Call::new(work, &gpu, &stream, &x, y.as_ref().unwrap_or(&x))?;
         run(&call, self.blas(&stream)?, self.math)
     }
 
     /// The norm of a sum of trains by QR factors.
-    fn factored<T: Scalar>(&mut self, work: &Work<'_>, trains: &[(&TensorTrain, f64)]) -> Result<Scaled> {
+    fn factored(&mut self, work: &Work<'_>, trains: &[(&TensorTrain, f64)]) -> Result<Scaled> {
         let (gpu, stream) = (self.gpu.clone(), self.stream(work.stream));
         if !self.allocate_workspace(&stream)? || !self.allocate_solver(&stream)? {
             return self.norm_by_host(work, trains);
         }
-        let loaded = self.loaded::<T>(&stream, trains)?;
+        let loaded = self.loaded(work.plan.dtype, &stream, trains)?;
         let terms = qr::terms_of(&loaded, trains)?;
-        if qr::is_graded::<T>(&gpu, &stream, work, &terms)? {
+        if qr::is_graded(&gpu, &stream, work, &terms)? {
             return self.norm_by_host(work, trains);
         }
-        let exponents = Exponents::new(&gpu, &stream, 2)?;
+        let exponents = Exponents::new(work.plan.dtype, &gpu, &stream, 2)?;
         let numbers = gpu.allocate_uninitialized_on(&stream, "numbers of a norm", qr::NUMBERS)?;
         let bytes = qr::results(qr::terms(work, &terms)?)?;
         let results = gpu.allocate_uninitialized_on(&stream, "terms of a norm", bytes)?;
@@ -112,8 +113,17 @@ impl GpuContraction {
         let count = self.blas(&stream).and_then(|blas| {
             let space = qr::Space::Own(&mut own);
             let numbers = numbers.whole();
-            let mut norms = qr::Norms { gpu: &gpu, stream: &stream, blas, solver, numbers, exponents, space };
-            norms.enqueue::<T>(work, &terms, results.whole())
+            let mut norms = qr::Norms {
+                dtype: work.plan.dtype,
+                gpu: &gpu,
+                stream: &stream,
+                blas,
+                solver,
+                numbers,
+                exponents,
+                space,
+            };
+            norms.enqueue(work, &terms, results.whole())
         });
         self.work = own;
         let count = count?;
@@ -122,34 +132,35 @@ impl GpuContraction {
         Ok(if sum.is_finite() { sum.re().sqrt() } else { Scaled::new(Complex::new(f64::NAN, 0.0), 0) })
     }
 
-    fn run<T: Scalar>(&mut self, work: &Work<'_>, blocks: Range<usize>, partials: &mut [Scaled]) -> Result<()> {
+    fn run(&mut self, work: &Work<'_>, blocks: Range<usize>, partials: &mut [Scaled]) -> Result<()> {
         let stream = self.stream(work.stream);
         let gpu = self.gpu.clone();
-        let x = Loaded::new::<T>(&self.context, &gpu, &stream, "x", work.x)?;
+        let x = Loaded::new(work.plan.dtype, &self.context, &gpu, &stream, "x", work.x)?;
         let same = work.x.is_same(work.y);
-        let y = if same { None } else { Some(Loaded::new::<T>(&self.context, &gpu, &stream, "y", work.y)?) };
+        let y =
+            if same { None } else { Some(Loaded::new(work.plan.dtype, &self.context, &gpu, &stream, "y", work.y)?) };
         let call = Call::new(work, &gpu, &stream, &x, y.as_ref().unwrap_or(&x))?;
         let plan = work.plan;
         let terms = plan.pairs.block(blocks.start, plan.block).start..plan.pairs.block(blocks.end - 1, plan.block).end;
         let own = plan.kernel == Kernel::Chain;
         let mut sums = Sums::new(plan, blocks.clone(), partials);
         if work.sizes.far {
-            return chain::careful::<T>(&call, terms, &mut sums);
+            return chain::careful(&call, terms, &mut sums);
         }
         if own
             && !plan.grid
-            && let Some(form) = chain::form_of::<T>(&gpu, &call.sites, call.length, terms.len())?
+            && let Some(form) = chain::form_of(plan.dtype, &gpu, &call.sites, call.length, terms.len())?
         {
             let careful = if plan.two_ended {
-                chain::two_ended::<T>(&call, form, &mut sums)?
+                chain::two_ended(&call, form, &mut sums)?
             } else {
-                chain::pairs::<T>(&call, form, terms.clone(), &mut sums)?
+                chain::pairs(&call, form, terms.clone(), &mut sums)?
             };
-            return if careful { chain::careful::<T>(&call, terms, &mut sums) } else { Ok(()) };
+            return if careful { chain::careful(&call, terms, &mut sums) } else { Ok(()) };
         }
         if own || !self.allocate_workspace(&stream)? {
-            let doubt = chain::one_by_one::<T>(&call, terms.clone(), false, &mut sums)?;
-            return if doubt { chain::careful::<T>(&call, terms, &mut sums) } else { Ok(()) };
+            let doubt = chain::one_by_one(&call, terms.clone(), false, &mut sums)?;
+            return if doubt { chain::careful(&call, terms, &mut sums) } else { Ok(()) };
         }
         let ends = plan.pairs.len() == 1 && plan.repeat == 1 && (plan.meet < plan.cores || plan.grow[0] > 0);
         let doubt = if ends {
@@ -160,11 +171,11 @@ impl GpuContraction {
             if !self.allocate_workspace(&side)? || !self.allocate_workspace(&stream)? {
                 return Err(Error::Internal("cuBLAS on one queue and not on the other".into()));
             }
-            ends::contract::<T>(&call, self.blas(&stream)?, self.blas(&side)?, self.math, &mut sums)?
+            ends::contract(&call, self.blas(&stream)?, self.blas(&side)?, self.math, &mut sums)?
         } else {
-            blocks::contract::<T>(&call, self.blas(&stream)?, self.math, blocks, &mut sums)?
+            blocks::contract(&call, self.blas(&stream)?, self.math, blocks, &mut sums)?
         };
-        if doubt { chain::careful::<T>(&call, terms, &mut sums) } else { Ok(()) }
+        if doubt { chain::careful(&call, terms, &mut sums) } else { Ok(()) }
     }
 }
 
@@ -193,7 +204,7 @@ impl ContractOps for GpuContraction {
             // These methods have a single kernel, and the planned workspace is right.
             return Ok(());
         }
-        with_scalar!(plan.dtype, "x", T => finalize_plan::<T>(&self.gpu, plan, (x, y), options))
+        finalize_plan(&self.gpu, plan, (x, y), options)
     }
 
     fn await_caller(&self, stream: Option<&Stream>) -> Result<()> {
@@ -204,7 +215,7 @@ impl ContractOps for GpuContraction {
         if blocks.is_empty() {
             return Ok(());
         }
-        with_scalar!(work.plan.dtype, "x", T => self.run::<T>(work, blocks, partials))
+        self.run(work, blocks, partials)
     }
 
     fn enqueue(
@@ -214,12 +225,12 @@ impl ContractOps for GpuContraction {
         workspace: Option<&DeviceMemory>,
         to: Option<Region<'_>>,
     ) -> Result<Enqueued> {
-        with_scalar!(work.plan.dtype, "x", T => match wanted {
-            Wanted::Product => self.enqueued::<T>(work, false, workspace, to),
-            Wanted::Root => self.enqueued::<T>(work, true, workspace, to),
-            Wanted::Norm => self.enqueued_norm::<T>(work, &[(work.x, 1.0)], workspace, to),
-            Wanted::Distance => self.enqueued_norm::<T>(work, &[(work.x, 1.0), (work.y, -1.0)], workspace, to),
-        })
+        match wanted {
+            Wanted::Product => self.enqueued(work, false, workspace, to),
+            Wanted::Root => self.enqueued(work, true, workspace, to),
+            Wanted::Norm => self.enqueued_norm(work, &[(work.x, 1.0)], workspace, to),
+            Wanted::Distance => self.enqueued_norm(work, &[(work.x, 1.0), (work.y, -1.0)], workspace, to),
+        }
     }
 
     fn takes(&self, plan: &Plan) -> bool {
@@ -244,12 +255,12 @@ impl ContractOps for GpuContraction {
             return Ok(partials.into_iter().fold(Scaled::ZERO, Scaled::plus));
         }
         let host = |host: &mut CpuContraction, work: &Work<'_>| host.halves(work);
-        with_scalar!(work.plan.dtype, "x", T => self.by_library::<T>(work, halves::contract::<T>, host))
+        self.by_library(work, halves::contract, host)
     }
 
     fn power(&mut self, work: &Work<'_>) -> Result<Scaled> {
         let host = |host: &mut CpuContraction, work: &Work<'_>| host.power(work);
-        with_scalar!(work.plan.dtype, "x", T => self.by_library::<T>(work, power::contract::<T>, host))
+        self.by_library(work, power::contract, host)
     }
 
     fn triangle(&mut self, work: &Work<'_>) -> Result<Scaled> {
@@ -259,6 +270,6 @@ impl ContractOps for GpuContraction {
     }
 
     fn qr_norm(&mut self, work: &Work<'_>, trains: &[(&TensorTrain, f64)]) -> Result<Scaled> {
-        with_scalar!(work.plan.dtype, "x", T => self.factored::<T>(work, trains))
+        self.factored(work, trains)
     }
 }

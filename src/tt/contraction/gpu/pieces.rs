@@ -3,7 +3,7 @@
 use crate::backend::gpu::kernels::dense;
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region, View};
 use crate::error::{Error, Result};
-use crate::scalar::Scalar;
+use crate::scalar::DType;
 
 /// Alignment of pieces in bytes, which suffices for every kernel and library.
 const GRAIN: usize = 256;
@@ -42,7 +42,8 @@ pub(super) fn divide<'a, const N: usize>(space: Region<'a>, sizes: [usize; N]) -
 
 /// Writes ones to the diagonal of a zero matrix. Copies the 1 in device memory to the first place, and then doubles the
 /// number of ones with each copy.
-pub(super) fn identity<T: Scalar>(
+pub(super) fn identity(
+    dtype: DType,
     gpu: &Gpu,
     stream: &GpuStream,
     one: Region<'_>,
@@ -50,12 +51,12 @@ pub(super) fn identity<T: Scalar>(
     order: usize,
 ) -> Result<()> {
     let all = View { memory: matrix, rows: 1, cols: order, ld: order + 1 };
-    let copy = |from, to| dense::place(T::DTYPE, gpu, stream, from, to, false, false);
-    copy(View::packed(one, 1, 1), all.columns::<T>(0, 1)?)?;
+    let copy = |from, to| dense::place(dtype, gpu, stream, from, to, false, false);
+    copy(View::packed(one, 1, 1), all.columns_as(dtype, 0, 1)?)?;
     let mut made = 1;
     while made < order {
         let more = made.min(order - made);
-        copy(all.columns::<T>(0, more)?, all.columns::<T>(made, more)?)?;
+        copy(all.columns_as(dtype, 0, more)?, all.columns_as(dtype, made, more)?)?;
         made += more;
     }
     Ok(())

@@ -13,11 +13,11 @@ use crate::alloc;
 use crate::backend::cpu::flags;
 use crate::backend::gpu::kernels::dense;
 use crate::backend::gpu::kernels::tt::{self, Edge, Site, result};
-use crate::backend::gpu::{Blas, Region, Series, Transpose, View};
+use crate::backend::gpu::{Blas, DeviceMemory, Region, Series, Transpose, View};
 use crate::contraction::algorithm::power::Vanished;
 use crate::contraction::cost::First;
 use crate::error::{Error, Result};
-use crate::scalar::{Complex, Scalar};
+use crate::scalar::{Complex, Scalar, with_scalar};
 use crate::shape::{product, to_u64};
 use crate::trains::options::Math;
 use crate::trains::scaled::Scaled;
@@ -39,9 +39,9 @@ struct Space<'a> {
 }
 
 /// Bytes of the pieces: three of environments, a core of x, a core of y.
-pub(super) fn bytes<T: Scalar>(call: &Call<'_>) -> Result<[usize; 5]> {
+pub(super) fn bytes(call: &Call<'_>) -> Result<[usize; 5]> {
     let mut environment = 1;
-    let element = size_of::<T>();
+    let element = call.dtype().size();
     let mut cores = [0; 2];
     for (i, site) in call.sites.iter().enumerate() {
         environment = environment.max(product("rank", site.r[1], site.s[1])?);
@@ -57,28 +57,28 @@ pub(super) fn counted(call: &Call<'_>) -> usize {
 }
 
 /// trace(M^repeat) for the transfer matrix M of all cores.
-pub(super) fn contract<T: Scalar>(call: &Call<'_>, blas: &Blas, math: Math) -> Result<Scaled> {
+pub(super) fn contract(call: &Call<'_>, blas: &Blas, math: Math) -> Result<Scaled> {
     let plan = call.plan();
     let order = plan.pairs.len();
-    let exponents = Exponents::new(call.gpu, call.stream, counted(call))?;
-    let products = Products::new::<T>(call.gpu, blas, math)?;
-    let sizes = bytes::<T>(call)?;
+    let exponents = Exponents::new(call.dtype(), call.gpu, call.stream, counted(call))?;
+    let products = Products::new(call.dtype(), call.gpu, blas, math)?;
+    let sizes = bytes(call)?;
     let what = "work space of a contraction";
     let memory = call.gpu.allocate_uninitialized_on(call.stream, what, pieces::in_all(&sizes)?)?;
     let [f, g, t, x, y] = pieces::divide(memory.whole(), sizes)?;
     let (products, exponents) = (&products, &exponents);
     let space = Space { environments: [f, g, t], cores: [x, y], products, exponents, waits: true };
-    let environments = cell::<T>(call, &space)?;
+    let environments = cell(call, &space)?;
     if order == 1 {
-        let value = trace::<T>(call, environments[0])?;
+        let value = trace(call, environments[0])?;
         return Ok(Scaled::new(value, exponents.read()?.first().copied().unwrap_or(0)).power(plan.repeat));
     }
-    let (result, _) = powered::<T>(call, &space, environments)?;
-    let value = trace::<T>(call, result)?;
+    let (result, _) = powered(call, &space, environments)?;
+    let value = trace(call, result)?;
     let counted = exponents.read()?;
     call.work.step()?;
     // A device does not report underflow, so it is bounded.
-    let mut vanished = Vanished::new(T::DTYPE, order);
+    let mut vanished = Vanished::new(call.dtype(), order);
     counted[1..].iter().take(products_of(plan.repeat)).for_each(|&q| vanished.multiply(q));
     flags::hand_on(vanished.counts(value));
     Ok(Scaled::new(value, in_all(&counted, plan.repeat)))
@@ -86,7 +86,7 @@ pub(super) fn contract<T: Scalar>(call: &Call<'_>, blas: &Blas, math: Math) -> R
 
 /// Enqueues the trace. `pieces` have the sizes of [`bytes`], `states` the memory of [`counted`] exponents and two more.
 /// Returns the number of terms.
-pub(super) fn enqueue<T: Scalar>(
+pub(super) fn enqueue(
     call: &Call<'_>,
     products: &Products<'_>,
     space: Region<'_>,
@@ -94,36 +94,32 @@ pub(super) fn enqueue<T: Scalar>(
     results: Region<'_>,
 ) -> Result<usize> {
     let (order, count) = (call.plan().pairs.len(), counted(call));
-    let exponents = Exponents::in_memory(call.gpu, call.stream, count + 2, states)?;
-    let [f, g, t, x, y] = pieces::divide(space, bytes::<T>(call)?)?;
+    let exponents = Exponents::in_memory(call.dtype(), call.gpu, call.stream, count + 2, states)?;
+    let [f, g, t, x, y] = pieces::divide(space, bytes(call)?)?;
     let space = Space { environments: [f, g, t], cores: [x, y], products, exponents: &exponents, waits: false };
-    let environments = cell::<T>(call, &space)?;
-    let (result, spare) = powered::<T>(call, &space, environments)?;
-    diagonal::<T>(call, result, spare)?;
+    let environments = cell(call, &space)?;
+    let (result, spare) = powered(call, &space, environments)?;
+    diagonal(call, result, spare)?;
     let weights = weights(call.plan().repeat)?;
     result::weigh(call.gpu, call.stream, exponents.states(0, count)?, &weights, exponents.states(count, 1)?)?;
     let (all, states) = ((order, 0), exponents.states(count, 2)?);
-    tt::join(T::DTYPE, call.gpu, call.stream, spare, None, all, states, None, (false, false), results)?;
+    tt::join(call.dtype(), call.gpu, call.stream, spare, None, all, states, None, (false, false), results)?;
     Ok(tt::sum_blocks(order))
 }
 
 /// Computes M^repeat, for the matrix M in the first of three pieces. Returns the power and a free piece.
-fn powered<'a, T: Scalar>(
-    call: &Call<'_>,
-    space: &Space<'a>,
-    [f, g, t]: [Region<'a>; 3],
-) -> Result<(Region<'a>, Region<'a>)> {
+fn powered<'a>(call: &Call<'_>, space: &Space<'a>, [f, g, t]: [Region<'a>; 3]) -> Result<(Region<'a>, Region<'a>)> {
     let plan = call.plan();
     let order = plan.pairs.len();
-    in_order::<T>(call, f, g)?;
+    in_order(call, f, g)?;
     let size = product("rank", order, order)?;
     let (mut result, mut made) = (g, 0);
     let mut multiply = |a: Region<'a>, b: Region<'a>| {
         let to = [f, t][made % 2];
         made += 1;
         let [a, b, c] = [a, b, to].map(|memory| View::packed(memory, order, order));
-        space.products.multiply::<T>(None, false, (a, Transpose::Plain), (b, Transpose::Plain), c)?;
-        space.exponents.take::<T>(to, size, made)?;
+        space.products.multiply(None, false, (a, Transpose::Plain), (b, Transpose::Plain), c)?;
+        space.exponents.take(to, size, made)?;
         if space.waits && order >= WAITED {
             call.stream.synchronize()?;
         }
@@ -170,7 +166,7 @@ fn in_all(counted: &[i64], repeat: u64) -> i64 {
 }
 
 /// The environments of all pairs after the whole cell, F[b, a, p], and two free pieces of the same size.
-fn cell<'a, T: Scalar>(call: &Call<'_>, space: &Space<'a>) -> Result<[Region<'a>; 3]> {
+fn cell<'a>(call: &Call<'_>, space: &Space<'a>) -> Result<[Region<'a>; 3]> {
     let (plan, gpu, stream) = (call.plan(), call.gpu, call.stream);
     let pairs = plan.pairs.len();
     // Zeroed for the same reason as in `blocks`. The product with one slice of a core, in the cheaper order, is no
@@ -179,40 +175,35 @@ fn cell<'a, T: Scalar>(call: &Call<'_>, space: &Space<'a>) -> Result<[Region<'a>
     let [mut f, mut g, t] = space.environments;
     for (i, site) in call.sites.iter().enumerate() {
         // If cores and environments have magnitude about 1, no product leaves the range of the type.
-        let x = core::<T>(call, space.exponents, call.x[i], space.cores[0])?;
-        let y = core::<T>(call, space.exponents, call.y[i], space.cores[1])?;
+        let x = core(call, space.exponents, call.x[i], space.cores[0])?;
+        let y = core(call, space.exponents, call.y[i], space.cores[1])?;
         if i == 0 {
             let pairs = (0, pairs);
             let (conjugate, site) = (plan.conjugate, *site);
             let edge = Edge { x, y, site, pairs, halved: false, conjugate, apart: true, careful: None };
-            tt::begin(T::DTYPE, gpu, stream, &edge, f, space.exponents.states(0, 1)?)?;
+            tt::begin(call.dtype(), gpu, stream, &edge, f, space.exponents.states(0, 1)?)?;
         } else {
-            step::<T>(call, space.products, i, (x, y), [f, t, g])?;
+            step(call, space.products, i, (x, y), [f, t, g])?;
             std::mem::swap(&mut f, &mut g);
         }
-        space.exponents.take::<T>(f, product("pairs", pairs, site.r[1] * site.s[1])?, 0)?;
+        space.exponents.take(f, product("pairs", pairs, site.r[1] * site.s[1])?, 0)?;
         call.work.cancel.check()?;
     }
     Ok([f, g, t])
 }
 
 /// Copies a core and divides it by a power of two, which is counted.
-fn core<'a, T: Scalar>(
-    call: &Call<'_>,
-    exponents: &Exponents<'_>,
-    core: Region<'_>,
-    space: Region<'a>,
-) -> Result<Region<'a>> {
-    let count = core.bytes() / size_of::<T>();
+fn core<'a>(call: &Call<'_>, exponents: &Exponents<'_>, core: Region<'_>, space: Region<'a>) -> Result<Region<'a>> {
+    let count = core.bytes() / call.dtype().size();
     let copy = space.part(0, core.bytes())?;
     let (from, to) = (View::packed(core, count, 1), View::packed(copy, count, 1));
-    dense::place(T::DTYPE, call.gpu, call.stream, from, to, false, false)?;
-    exponents.take::<T>(copy, count, 0)?;
+    dense::place(call.dtype(), call.gpu, call.stream, from, to, false, false)?;
+    exponents.take(copy, count, 0)?;
     Ok(copy)
 }
 
 /// Applies a site: G of the next bond from F. Computes T for one mode index after another, so that T stays small.
-fn step<T: Scalar>(
+fn step(
     call: &Call<'_>,
     products: &Products<'_>,
     i: usize,
@@ -225,18 +216,18 @@ fn step<T: Scalar>(
     let each = |memory, rows, cols| Series { first: View::packed(memory, rows, cols), stride: rows * cols };
     let (from, to) = ((each(f, s, r), Transpose::Plain), each(g, s2, r2));
     for j in 0..n {
-        let x = (Series { first: slice::<T>(x, [r, r2], n, j)?, stride: 0 }, Transpose::Plain);
-        let y = (Series { first: slice::<T>(y, [s, s2], n, j)?, stride: 0 }, taken);
+        let x = (Series { first: slice(call.dtype(), x, [r, r2], n, j)?, stride: 0 }, Transpose::Plain);
+        let y = (Series { first: slice(call.dtype(), y, [s, s2], n, j)?, stride: 0 }, taken);
         match plan.order[plan.core(to_u64(i))] {
             First::X => {
                 let t = each(t, s, r2);
-                products.multiply_all::<T>(None, false, from, x, t, pairs)?;
-                products.multiply_all::<T>(None, j > 0, y, (t, Transpose::Plain), to, pairs)?;
+                products.multiply_all(None, false, from, x, t, pairs)?;
+                products.multiply_all(None, j > 0, y, (t, Transpose::Plain), to, pairs)?;
             }
             First::Y => {
                 let t = each(t, s2, r);
-                products.multiply_all::<T>(None, false, y, from, t, pairs)?;
-                products.multiply_all::<T>(None, j > 0, (t, Transpose::Plain), x, to, pairs)?;
+                products.multiply_all(None, false, y, from, t, pairs)?;
+                products.multiply_all(None, j > 0, (t, Transpose::Plain), x, to, pairs)?;
             }
         }
     }
@@ -244,19 +235,19 @@ fn step<T: Scalar>(
 }
 
 /// Reorders the columns of the cell's matrix: copies column p_x + r p_y of `from` to column p_y + s p_x of `to`.
-fn in_order<T: Scalar>(call: &Call<'_>, from: Region<'_>, to: Region<'_>) -> Result<()> {
+fn in_order(call: &Call<'_>, from: Region<'_>, to: Region<'_>) -> Result<()> {
     let pairs = call.plan().pairs;
     let order = pairs.len();
     let matrix = View::packed(from, order, order);
     for p in 0..pairs.s {
-        let skip = order * p * size_of::<T>();
+        let skip = order * p * call.dtype().size();
         let memory = to.part(skip, to.bytes() - skip)?;
         let columns = View { memory, rows: order, cols: pairs.r, ld: order * pairs.s };
         dense::place(
-            T::DTYPE,
+            call.dtype(),
             call.gpu,
             call.stream,
-            matrix.columns::<T>(pairs.r * p, pairs.r)?,
+            matrix.columns_as(call.dtype(), pairs.r * p, pairs.r)?,
             columns,
             false,
             false,
@@ -266,20 +257,25 @@ fn in_order<T: Scalar>(call: &Call<'_>, from: Region<'_>, to: Region<'_>) -> Res
 }
 
 /// Copies the diagonal of a matrix to `to`, packed.
-fn diagonal<T: Scalar>(call: &Call<'_>, matrix: Region<'_>, to: Region<'_>) -> Result<()> {
+fn diagonal(call: &Call<'_>, matrix: Region<'_>, to: Region<'_>) -> Result<()> {
     let order = call.plan().pairs.len();
     let diagonal = View { memory: matrix, rows: 1, cols: order, ld: order + 1 };
-    dense::place(T::DTYPE, call.gpu, call.stream, diagonal, View::packed(to, 1, order), false, false)
+    dense::place(call.dtype(), call.gpu, call.stream, diagonal, View::packed(to, 1, order), false, false)
 }
 
 /// The sum of the diagonal of a matrix. Waits.
-fn trace<T: Scalar>(call: &Call<'_>, matrix: Region<'_>) -> Result<Complex<f64>> {
+fn trace(call: &Call<'_>, matrix: Region<'_>) -> Result<Complex<f64>> {
     let (what, order) = ("diagonal of a transfer matrix", call.plan().pairs.len());
-    let memory = call.gpu.allocate_uninitialized_on(call.stream, what, product("rank", order, size_of::<T>())?)?;
-    diagonal::<T>(call, matrix, memory.whole())?;
-    let mut values = alloc::filled(what, order, T::default())?;
+    let memory = call.gpu.allocate_uninitialized_on(call.stream, what, product("rank", order, call.dtype().size())?)?;
+    diagonal(call, matrix, memory.whole())?;
+    with_scalar!(call.dtype(), "x", T => sum::<T>(call, what, &memory, order))
+}
+
+/// The sum of `count` numbers of type `T` in `memory`. Before it waits, the host does its other work.
+fn sum<T: Scalar>(call: &Call<'_>, what: &'static str, memory: &DeviceMemory, count: usize) -> Result<Complex<f64>> {
+    let mut values = alloc::filled(what, count, T::default())?;
     call.work.run_host_work();
-    call.gpu.load_numbers(call.stream, &memory, 0, &mut values)?;
+    call.gpu.load_numbers(call.stream, memory, 0, &mut values)?;
     Ok(values.iter().fold(Complex::new(0.0, 0.0), |sum, v| sum + Complex::new(v.re(), v.im())))
 }
 

@@ -6,7 +6,7 @@ use super::pieces::Piece;
 use crate::backend::gpu::kernels::tt::{digits, result, tf32};
 use crate::backend::gpu::{Blas, DeviceMemory, Gpu, Precision, Region, Scalars, Series, Transpose, View};
 use crate::error::{Error, Result};
-use crate::scalar::{DType, Scalar};
+use crate::scalar::DType;
 use crate::shape::product;
 use crate::trains::options::Math;
 
@@ -25,6 +25,7 @@ const GRAIN: usize = 256;
 
 /// Products by cuBLAS on one stream, in the arithmetic of `math`.
 pub(super) struct Products<'a> {
+    dtype: DType,
     gpu: &'a Gpu,
     blas: &'a Blas,
     math: Math,
@@ -51,7 +52,7 @@ fn is_large((a, op): Factor<'_>, c: View<'_>, least: (usize, usize)) -> bool {
 /// The part of op(A), or of op(B), with the summation indices from `from` on.
 fn inner<'a>((view, op): Factor<'a>, is_left: bool, from: usize, count: usize) -> Result<Factor<'a>> {
     let across = (op == Transpose::Plain) == is_left;
-    Ok((if across { view.columns::<f32>(from, count)? } else { view.rows::<f32>(from, count)? }, op))
+    Ok((if across { view.columns_as(DType::F32, from, count)? } else { view.rows_as(DType::F32, from, count)? }, op))
 }
 
 impl<'a> Products<'a> {
@@ -59,20 +60,26 @@ impl<'a> Products<'a> {
     pub(super) const NUMBERS: usize = 32;
 
     /// Products on the stream of `blas`.
-    pub(super) fn new<T: Scalar>(gpu: &'a Gpu, blas: &'a Blas, math: Math) -> Result<Self> {
+    pub(super) fn new(dtype: DType, gpu: &'a Gpu, blas: &'a Blas, math: Math) -> Result<Self> {
         let stream = blas.stream();
         let mut numbers = gpu.allocate_on(stream, "scalars of products", Self::NUMBERS)?;
-        gpu.store_numbers(stream, &[T::from_parts(1.0, 0.0)], &mut numbers, 0)?;
-        Ok(Self { gpu, blas, math, numbers: Piece::Own(numbers), scratch: Cell::default() })
+        gpu.store_numbers(stream, &result::one(dtype), &mut numbers, 0)?;
+        Ok(Self { dtype, gpu, blas, math, numbers: Piece::Own(numbers), scratch: Cell::default() })
     }
 
     /// The same with the numbers in the caller's memory, without a copy from the host.
-    pub(super) fn in_memory<T: Scalar>(gpu: &'a Gpu, blas: &'a Blas, math: Math, numbers: Region<'a>) -> Result<Self> {
-        let [low, high] = result::one(T::DTYPE);
+    pub(super) fn in_memory(
+        dtype: DType,
+        gpu: &'a Gpu,
+        blas: &'a Blas,
+        math: Math,
+        numbers: Region<'a>,
+    ) -> Result<Self> {
+        let [low, high] = result::one(dtype);
         result::store(gpu, blas.stream(), &[low, high, 0, 0], numbers.part(0, Self::NUMBERS)?)?;
         // The caller's memory has no room for digits and parts.
         let math = if matches!(math, Math::Int8x6 | Math::Tf32x3) { Math::Default } else { math };
-        Ok(Self { gpu, blas, math, numbers: Piece::Borrowed(numbers), scratch: Cell::default() })
+        Ok(Self { dtype, gpu, blas, math, numbers: Piece::Borrowed(numbers), scratch: Cell::default() })
     }
 
     /// The cuBLAS handle, bound to the stream.
@@ -99,7 +106,7 @@ impl<'a> Products<'a> {
 
     /// C = alpha op(A) op(B) for each of `count` matrices, added to C if `add`. Always uses four real products for a
     /// complex one, even if three are requested: check [`Products::takes_many`] first.
-    pub(super) fn multiply_all<T: Scalar>(
+    pub(super) fn multiply_all(
         &self,
         alpha: Option<Region<'_>>,
         add: bool,
@@ -108,12 +115,12 @@ impl<'a> Products<'a> {
         c: Series<'_>,
         count: usize,
     ) -> Result<()> {
-        self.blas.multiply_all_by::<T>(self.scalars(alpha, add)?, a, b, c, count)
+        self.blas.multiply_all_by_as(self.dtype, self.scalars(alpha, add)?, a, b, c, count)
     }
 
     /// C = alpha op(A) op(B), added to C if `add`. `alpha` is in device memory and is read when the product runs;
     /// `None` stands for 1.
-    pub(super) fn multiply<T: Scalar>(
+    pub(super) fn multiply(
         &self,
         alpha: Option<Region<'_>>,
         add: bool,
@@ -123,14 +130,14 @@ impl<'a> Products<'a> {
     ) -> Result<()> {
         let scalars = self.scalars(alpha, add)?;
         match self.math {
-            Math::Int8x6 if T::DTYPE == DType::F32 && is_large(a, c, DIGITS) => {
+            Math::Int8x6 if self.dtype == DType::F32 && is_large(a, c, DIGITS) => {
                 let mut scratch = self.scratch.take();
                 let done = digits::multiply(self.gpu, self.blas.stream(), &mut scratch, (scalars.alpha, add), a, b, c);
                 self.scratch.set(scratch);
                 done
             }
-            Math::Tf32x3 if T::DTYPE == DType::F32 && is_large(a, c, PARTS) => self.multiply_parts(scalars, a, b, c),
-            _ => self.blas.multiply_by::<T>(scalars, a, b, c),
+            Math::Tf32x3 if self.dtype == DType::F32 && is_large(a, c, PARTS) => self.multiply_parts(scalars, a, b, c),
+            _ => self.blas.multiply_by_as(self.dtype, scalars, a, b, c),
         }
     }
 
@@ -160,7 +167,7 @@ impl<'a> Products<'a> {
         let mut some = |from: usize, count: usize| -> Result<()> {
             for (a, b) in [(low_a, high_b), (high_a, low_b), (high_a, high_b)] {
                 let (a, b) = (inner(a, true, from, count)?, inner(b, false, from, count)?);
-                self.blas.multiply_by::<f32>(scalars, a, b, c)?;
+                self.blas.multiply_by_as(DType::F32, scalars, a, b, c)?;
                 scalars = more;
             }
             Ok(())

@@ -12,7 +12,7 @@ use crate::backend::gpu::kernels::tt::{self, RESULT_WORDS, result, sandwich::Cor
 use crate::backend::gpu::{Blas, Gpu, GpuStream, Region, Solver, Transpose, View, Work as Workspace};
 use crate::contraction::ops::Work;
 use crate::error::Result;
-use crate::scalar::{Element, Scalar};
+use crate::scalar::DType;
 use crate::shape::{product, to_u64};
 use crate::tensor::train::{Shape, TensorTrain};
 use crate::trains::scaled::exponent_of;
@@ -45,8 +45,8 @@ impl Term<'_> {
 /// Limits of two exponents: of a core's largest entry, and of the difference between two trains at a bond. Beyond them,
 /// one exponent for the columns of all trains loses digits of the smaller ones. The columns of a single train have
 /// magnitude 1 before each core.
-fn limits<T: Scalar>(trains: usize) -> (i64, i64) {
-    match (is_single::<T>(), trains) {
+fn limits(dtype: DType, trains: usize) -> (i64, i64) {
+    match (dtype.is_single(), trains) {
         (true, 1) => (100, 0),
         (true, _) => (50, 40),
         (false, 1) => (900, 0),
@@ -56,17 +56,17 @@ fn limits<T: Scalar>(trains: usize) -> (i64, i64) {
 
 /// Whether the norm must be computed on the host: the magnitudes of the trains differ so much that each train needs an
 /// exponent of its own, or products would overflow before they are measured. Waits.
-pub(super) fn is_graded<T: Scalar>(gpu: &Gpu, stream: &GpuStream, work: &Work<'_>, terms: &[Term<'_>]) -> Result<bool> {
+pub(super) fn is_graded(gpu: &Gpu, stream: &GpuStream, work: &Work<'_>, terms: &[Term<'_>]) -> Result<bool> {
     let d = work.plan.cores;
     let mut cores = alloc::with_capacity("cores of a train", terms.len() * d)?;
     terms.iter().for_each(|term| cores.extend_from_slice(&term.cores));
     let what = "largest numbers of cores";
     let memory = gpu.allocate_uninitialized_on(stream, what, CoreKeys::bytes(cores.len())?)?;
-    CoreKeys::find::<T::Part>(gpu, stream, &cores, memory.whole())?;
+    CoreKeys::find(work.plan.dtype.part(), gpu, stream, &cores, memory.whole())?;
     // Keys are the bit patterns of doubles.
     let mut largest = alloc::filled(what, cores.len(), 0.0f64)?;
     gpu.load_numbers(stream, &memory, CoreKeys::offset(cores.len()), &mut largest)?;
-    let (one, apart) = limits::<T>(terms.len());
+    let (one, apart) = limits(work.plan.dtype, terms.len());
     let mut sums = alloc::filled(what, terms.len(), 0i64)?;
     for i in 0..d {
         let k = work.plan.core(to_u64(i));
@@ -101,15 +101,15 @@ pub(super) fn graded_bytes(work: &Work<'_>, terms: &[Term<'_>]) -> Result<usize>
 }
 
 /// [`is_graded`] without waiting: sets the first number of `to` to NaN if the cores are graded.
-pub(super) fn mark_graded<T: Scalar>(
+pub(super) fn mark_graded(
     (gpu, stream): (&Gpu, &GpuStream),
     work: &Work<'_>,
     terms: &[Term<'_>],
     space: Region<'_>,
     to: Region<'_>,
 ) -> Result<()> {
-    let keys = CoreKeys::find::<T::Part>(gpu, stream, &swept(work, terms)?, space)?;
-    bonds::mark_graded(gpu, stream, keys, work.plan.cores, limits::<T>(terms.len()), to)
+    let keys = CoreKeys::find(work.plan.dtype.part(), gpu, stream, &swept(work, terms)?, space)?;
+    bonds::mark_graded(gpu, stream, keys, work.plan.cores, limits(work.plan.dtype, terms.len()), to)
 }
 
 /// Memory of the matrices that are factorized.
@@ -130,6 +130,8 @@ const SOLVER: usize = 4;
 
 /// Resources for norms on one stream.
 pub(super) struct Norms<'a> {
+    /// Element type of the trains.
+    pub(super) dtype: DType,
     pub(super) gpu: &'a Gpu,
     pub(super) stream: &'a GpuStream,
     pub(super) blas: &'a Blas,
@@ -143,11 +145,6 @@ pub(super) struct Norms<'a> {
 
 /// Bytes of [`Norms::numbers`].
 pub(super) const NUMBERS: usize = Products::NUMBERS + 16;
-
-/// Whether the factorization, which is in double precision, needs a converted copy of the matrix.
-fn is_single<T: Scalar>() -> bool {
-    T::DTYPE != <T::Wide as Element>::DTYPE
-}
 
 /// Sizes at a site of the sweep: the factor R has `rows` rows, its product with the cores is `tall` x `columns`.
 struct Step {
@@ -188,9 +185,10 @@ fn beginning(work: &Work<'_>, terms: &[Term<'_>]) -> Result<usize> {
 }
 
 /// Bytes of the pieces of the caller's memory, for [`Space::Borrowed`].
-pub(super) fn bytes<T: Scalar>(solver: &Solver, work: &Work<'_>, terms: &[Term<'_>]) -> Result<[usize; PIECES]> {
+pub(super) fn bytes(solver: &Solver, work: &Work<'_>, terms: &[Term<'_>]) -> Result<[usize; PIECES]> {
     let of = |elements, size| product("x", elements, size);
-    let (own, wide) = (size_of::<T>(), size_of::<T::Wide>());
+    let dtype = work.plan.dtype;
+    let (own, wide) = (dtype.size(), dtype.wide().size());
     let mut pieces = [0; PIECES];
     let mut at_least = |piece: usize, bytes: usize| pieces[piece] = bytes.max(pieces[piece]);
     let (mut held, mut rows) = (0, 1);
@@ -200,11 +198,12 @@ pub(super) fn bytes<T: Scalar>(solver: &Solver, work: &Work<'_>, terms: &[Term<'
         let elements = product("x", step.tall, step.columns)?;
         at_least(1 - held, of(elements, own)?);
         if step.is_factorized(work, i) {
-            if is_single::<T>() {
+            if dtype.is_single() {
+                // Factorizations are in double precision.
                 at_least(WIDE, of(elements, wide)?);
             }
             at_least(COEFFICIENTS, of(step.columns, wide)?);
-            at_least(SOLVER, solver.qr_bytes::<T::Wide>(step.tall, step.columns)?);
+            at_least(SOLVER, solver.qr_bytes(dtype.wide(), step.tall, step.columns)?);
             at_least(held, of(product("x", step.columns, step.columns)?, own)?);
             rows = step.columns;
         } else {
@@ -235,30 +234,25 @@ impl<'a> Norms<'a> {
 
     /// Enqueues the square of the norm of the sum of trains, as terms with an exponent. For each value of the bond at
     /// the cut the matrices have separate columns, as if the ring were an open train. Returns the number of terms.
-    pub(super) fn enqueue<T: Scalar>(
-        &mut self,
-        work: &Work<'_>,
-        terms: &[Term<'_>],
-        results: Region<'_>,
-    ) -> Result<usize> {
-        let [low, high] = result::one(T::DTYPE);
+    pub(super) fn enqueue(&mut self, work: &Work<'_>, terms: &[Term<'_>], results: Region<'_>) -> Result<usize> {
+        let [low, high] = result::one(self.dtype);
         result::store(self.gpu, self.stream, &[low, high, 0, 0], self.numbers)?;
         let (mut held, mut rows) = (0, 1);
-        let mut factor = self.begin::<T>(work, terms)?;
+        let mut factor = self.begin(work, terms)?;
         for i in 0..work.plan.cores {
             let step = Step::new(work, terms, i, rows)?;
             let elements = product("x", step.tall, step.columns)?;
-            let next = self.memory(1 - held, "product with a core", elements, size_of::<T>())?;
+            let next = self.memory(1 - held, "product with a core", elements, self.dtype.size())?;
             if i + 1 < work.plan.cores {
-                self.multiply::<T>(work, terms, &step, factor.whole(), next.whole())?;
+                self.multiply(work, terms, &step, factor.whole(), next.whole())?;
             } else {
-                self.add_up::<T>(work, terms, &step, factor.whole(), next.whole())?;
+                self.add_up(work, terms, &step, factor.whole(), next.whole())?;
             }
-            self.exponents.take::<T>(next.whole(), elements, 0)?;
+            self.exponents.take(next.whole(), elements, 0)?;
             if step.is_factorized(work, i) {
                 // Free the factor before the factorization allocates its memory.
                 drop(factor);
-                factor = self.triangle::<T>(held, next, &step)?;
+                factor = self.triangle(held, next, &step)?;
                 rows = step.columns;
             } else {
                 (factor, held, rows) = (next, 1 - held, step.tall);
@@ -268,27 +262,27 @@ impl<'a> Norms<'a> {
         // The sum of squares is in double precision, and its terms have magnitude about 1.
         self.exponents.copy(0, 1)?;
         let (column, states) = (factor.whole(), self.exponents.states(0, 2)?);
-        let flags = (T::IS_COMPLEX, false);
-        tt::join(T::DTYPE, self.gpu, self.stream, column, Some(column), (rows, 0), states, None, flags, results)?;
+        let flags = (self.dtype.is_complex(), false);
+        tt::join(self.dtype, self.gpu, self.stream, column, Some(column), (rows, 0), states, None, flags, results)?;
         Ok(tt::sum_blocks(rows))
     }
 
-    fn begin<T: Scalar>(&self, work: &Work<'_>, terms: &[Term<'_>]) -> Result<Piece<'a>> {
-        let size = size_of::<T>();
+    fn begin(&self, work: &Work<'_>, terms: &[Term<'_>]) -> Result<Piece<'a>> {
+        let size = self.dtype.size();
         let matrix = self.memory(0, "beginning of a norm", beginning(work, terms)?, size)?;
         self.gpu.clear(self.stream, matrix.whole())?;
         let mut start = 0;
         for term in terms {
             let p = term.bond(work.plan.cut);
             let rows = matrix.whole().part(start * size, p * p * size)?;
-            pieces::identity::<T>(self.gpu, self.stream, self.numbers, rows, p)?;
+            pieces::identity(self.dtype, self.gpu, self.stream, self.numbers, rows, p)?;
             start += p * p;
         }
         Ok(matrix)
     }
 
     /// Multiplies R by the core of each train, for each value of the train's bond at the cut.
-    fn multiply<T: Scalar>(
+    fn multiply(
         &self,
         work: &Work<'_>,
         terms: &[Term<'_>],
@@ -296,7 +290,7 @@ impl<'a> Norms<'a> {
         factor: Region<'_>,
         next: Region<'_>,
     ) -> Result<()> {
-        let size = step.rows * size_of::<T>();
+        let size = step.rows * self.dtype.size();
         let n = step.tall / step.rows;
         let (mut from, mut to) = (0, 0);
         for term in terms {
@@ -307,7 +301,7 @@ impl<'a> Norms<'a> {
                 // The product is written as rows x (n r2), and then read as (rows n) x r2.
                 let made = View::packed(next.part(to * n * size, r2 * n * size)?, step.rows, n * r2);
                 let plain = Transpose::Plain;
-                self.blas.multiply::<T>(1.0, held, plain, core, plain, 0.0, made)?;
+                self.blas.multiply_as(self.dtype, 1.0, held, plain, core, plain, 0.0, made)?;
                 (from, to) = (from + r, to + r2);
             }
         }
@@ -315,7 +309,7 @@ impl<'a> Norms<'a> {
     }
 
     /// Multiplies by the last core of each train and adds the resulting columns.
-    fn add_up<T: Scalar>(
+    fn add_up(
         &self,
         work: &Work<'_>,
         terms: &[Term<'_>],
@@ -324,17 +318,17 @@ impl<'a> Norms<'a> {
         column: Region<'_>,
     ) -> Result<()> {
         let n = work.x.shape().modes()[step.k];
-        let size = step.rows * size_of::<T>();
+        let size = step.rows * self.dtype.size();
         let to = View::packed(column, step.rows, n);
         let mut start = 0;
         for term in terms {
             let [r, _, p] = term.shape.core(step.k);
-            let bytes = product("x", r, n)? * size_of::<T>();
+            let bytes = product("x", r, n)? * self.dtype.size();
             for j in 0..p {
                 let held = View::packed(factor.part(start * size, r * size)?, step.rows, r);
                 let core = View::packed(term.cores[step.k].part(j * bytes, bytes)?, r, n);
                 let (plain, add) = (Transpose::Plain, if start > 0 { 1.0 } else { 0.0 });
-                self.blas.multiply::<T>(term.factor, held, plain, core, plain, add, to)?;
+                self.blas.multiply_as(self.dtype, term.factor, held, plain, core, plain, add, to)?;
                 start += r;
             }
         }
@@ -342,30 +336,31 @@ impl<'a> Norms<'a> {
     }
 
     /// Replaces a product by the R of its QR factorization, which is computed in double precision.
-    fn triangle<T: Scalar>(&mut self, held: usize, product: Piece<'a>, step: &Step) -> Result<Piece<'a>> {
+    fn triangle(&mut self, held: usize, product: Piece<'a>, step: &Step) -> Result<Piece<'a>> {
         let (gpu, stream) = (self.gpu, self.stream);
         let (tall, columns) = (step.tall, step.columns);
-        let wide = if is_single::<T>() {
-            let wide = self.memory(WIDE, "Householder vectors", tall * columns, size_of::<T::Wide>())?;
+        let wide = if self.dtype.is_single() {
+            let wide = self.memory(WIDE, "Householder vectors", tall * columns, self.dtype.wide().size())?;
             let (from, to) = (View::packed(product.whole(), tall, columns), View::packed(wide.whole(), tall, columns));
-            dense::convert(T::DTYPE, T::Wide::DTYPE, gpu, stream, from, to, false)?;
+            dense::convert(self.dtype, self.dtype.wide(), gpu, stream, from, to, false)?;
             drop(product);
             wide
         } else {
             product
         };
-        let coefficients = self.memory(COEFFICIENTS, "Householder coefficients", columns, size_of::<T::Wide>())?;
+        let coefficients = self.memory(COEFFICIENTS, "Householder coefficients", columns, self.dtype.wide().size())?;
         let matrix = View::packed(wide.whole(), tall, columns);
         let said = self.numbers.part(Products::NUMBERS, 4)?;
         match &mut self.space {
-            Space::Own(work) => self.solver.qr::<T::Wide>(matrix, coefficients.whole(), work, said)?,
+            Space::Own(work) => self.solver.qr(self.dtype.wide(), matrix, coefficients.whole(), work, said)?,
             Space::Borrowed(pieces) => {
-                self.solver.qr_in::<T::Wide>(matrix, coefficients.whole(), pieces[SOLVER], said)?;
+                self.solver.qr_in(self.dtype.wide(), matrix, coefficients.whole(), pieces[SOLVER], said)?;
             }
         }
-        let triangle = self.memory(held, "triangle of a factorization", columns * columns, size_of::<T>())?;
-        let (square, to) = (matrix.rows::<T::Wide>(0, columns)?, View::packed(triangle.whole(), columns, columns));
-        dense::upper(T::Wide::DTYPE, T::DTYPE, gpu, stream, square, to, dense::UpperOutputs::default())?;
+        let triangle = self.memory(held, "triangle of a factorization", columns * columns, self.dtype.size())?;
+        let (square, to) =
+            (matrix.rows_as(self.dtype.wide(), 0, columns)?, View::packed(triangle.whole(), columns, columns));
+        dense::upper(self.dtype.wide(), self.dtype, gpu, stream, square, to, dense::UpperOutputs::default())?;
         Ok(triangle)
     }
 }

@@ -5,11 +5,12 @@ use crate::backend::gpu::kernels::dense;
 use crate::backend::gpu::kernels::tt::{self, STATE_BYTES};
 use crate::backend::gpu::{Gpu, GpuStream, Region, View};
 use crate::error::{Error, Result};
-use crate::scalar::{Element, Scalar};
+use crate::scalar::DType;
 use crate::shape::product;
 
-/// Exponents of the powers of two by which numbers were divided.
+/// Exponents of the powers of two by which numbers of one type were divided.
 pub(super) struct Exponents<'a> {
+    dtype: DType,
     gpu: &'a Gpu,
     stream: &'a GpuStream,
     states: Piece<'a>,
@@ -18,16 +19,22 @@ pub(super) struct Exponents<'a> {
 
 impl<'a> Exponents<'a> {
     /// `count` exponents in device memory, all 0.
-    pub(super) fn new(gpu: &'a Gpu, stream: &'a GpuStream, count: usize) -> Result<Self> {
+    pub(super) fn new(dtype: DType, gpu: &'a Gpu, stream: &'a GpuStream, count: usize) -> Result<Self> {
         let states = gpu.allocate_on(stream, "exponents of a contraction", Self::bytes(count)?)?;
-        Ok(Self { gpu, stream, states: Piece::Own(states), count })
+        Ok(Self { dtype, gpu, stream, states: Piece::Own(states), count })
     }
 
     /// The same in the caller's memory of [`Exponents::bytes`] bytes.
-    pub(super) fn in_memory(gpu: &'a Gpu, stream: &'a GpuStream, count: usize, states: Region<'a>) -> Result<Self> {
+    pub(super) fn in_memory(
+        dtype: DType,
+        gpu: &'a Gpu,
+        stream: &'a GpuStream,
+        count: usize,
+        states: Region<'a>,
+    ) -> Result<Self> {
         let states = states.part(0, Self::bytes(count)?)?;
         gpu.clear(stream, states)?;
-        Ok(Self { gpu, stream, states: Piece::Borrowed(states), count })
+        Ok(Self { dtype, gpu, stream, states: Piece::Borrowed(states), count })
     }
 
     /// Bytes of `count` exponents on the device.
@@ -37,10 +44,10 @@ impl<'a> Exponents<'a> {
 
     /// Divides `count` numbers by the power of two that brings the largest part to [0.5, 1), and adds the exponent to
     /// exponent `index`. If the largest part is 0 or not finite, the numbers are unchanged.
-    pub(super) fn take<T: Scalar>(&self, numbers: Region<'_>, count: usize, index: usize) -> Result<()> {
+    pub(super) fn take(&self, numbers: Region<'_>, count: usize, index: usize) -> Result<()> {
         let state = self.states(index, 1)?;
-        tt::measure(T::DTYPE, self.gpu, self.stream, numbers, count, state, false)?;
-        tt::scale(T::DTYPE, self.gpu, self.stream, numbers, count, state)
+        tt::measure(self.dtype, self.gpu, self.stream, numbers, count, state, false)?;
+        tt::scale(self.dtype, self.gpu, self.stream, numbers, count, state)
     }
 
     /// The device memory of `count` exponents from `first` on.
@@ -51,7 +58,7 @@ impl<'a> Exponents<'a> {
     /// Copies exponent `from` to exponent `to`.
     pub(super) fn copy(&self, from: usize, to: usize) -> Result<()> {
         let words = |index| Ok::<_, Error>(View::packed(self.states(index, 1)?, STATE_BYTES / 8, 1));
-        dense::place(f64::DTYPE, self.gpu, self.stream, words(from)?, words(to)?, false, false)
+        dense::place(DType::F64, self.gpu, self.stream, words(from)?, words(to)?, false, false)
     }
 
     /// All exponents, copied to the host. Waits for the stream.

@@ -8,7 +8,7 @@ use crate::backend::gpu::{Blas, Gpu, GpuStream, Precision, Solver, Work as Solve
 use crate::context::Context;
 use crate::contraction::cpu::CpuContraction;
 use crate::error::{Error, Result};
-use crate::scalar::Scalar;
+use crate::scalar::DType;
 use crate::stream::Stream;
 use crate::tensor::train::TensorTrain;
 use crate::trains::options::Math;
@@ -101,14 +101,15 @@ impl GpuContraction {
     }
 
     /// The trains of a sum in the memory of this device.
-    pub(super) fn loaded<'t, T: Scalar>(
+    pub(super) fn loaded<'t>(
         &self,
+        dtype: DType,
         stream: &GpuStream,
         trains: &[(&'t TensorTrain, f64)],
     ) -> Result<Vec<Loaded<'t>>> {
         let mut loaded = alloc::with_capacity("trains of a norm", trains.len())?;
         for &(train, _) in trains {
-            loaded.push(Loaded::new::<T>(&self.context, &self.gpu, stream, "x", train)?);
+            loaded.push(Loaded::new(dtype, &self.context, &self.gpu, stream, "x", train)?);
         }
         Ok(loaded)
     }

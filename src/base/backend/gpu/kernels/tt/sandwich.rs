@@ -10,7 +10,7 @@ use crate::alloc;
 use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
-use crate::scalar::{DType, Scalar};
+use crate::scalar::DType;
 use crate::shape::{to_i64, to_u64};
 
 /// The largest numbers of cores, as keys.
@@ -34,16 +34,17 @@ impl CoreKeys {
         2 * count * 8
     }
 
-    /// Enqueues the search in cores of numbers or of parts of such, in memory of the caller.
+    /// Enqueues the search in cores of numbers of the real type `dtype`, or of complex numbers of such parts, in memory of
+    /// the caller.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`]; as for every [launch](crate::backend::gpu::kernels#errors).
-    pub fn find<R: Scalar>(gpu: &Gpu, stream: &GpuStream, cores: &[Region<'_>], space: Region<'_>) -> Result<Self> {
+    pub fn find(dtype: DType, gpu: &Gpu, stream: &GpuStream, cores: &[Region<'_>], space: Region<'_>) -> Result<Self> {
         let count = cores.len();
         let mut words = alloc::filled("cores of a train", 3 * count, 0i64)?;
         for (k, core) in cores.iter().enumerate() {
-            let parts = core.bytes() / size_of::<R>();
-            words[k] = i64::from_ne_bytes(core.array("core", parts, size_of::<R>())?.to_ne_bytes());
+            let parts = core.bytes() / dtype.size();
+            words[k] = i64::from_ne_bytes(core.array("core", parts, dtype.size())?.to_ne_bytes());
             words[count + k] = to_i64(parts);
         }
         result::store(gpu, stream, &words, space)?;
@@ -57,7 +58,7 @@ impl CoreKeys {
         };
         let blocks = [16, u32::try_from(count.min(65_535)).unwrap_or(1), 1];
         // SAFETY: the addresses are those of cores as long as their sizes say, the arrays have an entry each.
-        unsafe { launch_plain(R::DTYPE, gpu, stream, "keys", blocks, &parameters)? };
+        unsafe { launch_plain(dtype, gpu, stream, "keys", blocks, &parameters)? };
         Ok(Self { address: keys, count })
     }
 
