@@ -121,7 +121,7 @@ impl Ops {
                     let problem = "stream: is being captured, and cuBLAS is not there yet: apply once before";
                     return Err(Error::NotSupported(problem.into()));
                 }
-                ops.apply_in_order::<T>(work, (a, left.1), gathers, (b, right.1), v, out)
+                ops.apply_in_order(work, (a, left.1), gathers, (b, right.1), v, out)
             }
             _ => Err(Error::NotSupported("v: lies on the device, the environments on the host".into())),
         }
@@ -135,7 +135,7 @@ impl Ops {
                 rows_and_columns(&values.slice()?[..extent.elements()?], rows, extent.ket)?
             }
             (Self::Device(ops), Environment::Device(memory)) => {
-                ops.sizes::<T>(memory.region(0, extent.elements()? * size_of::<T>())?, [rows, 1, extent.ket])?
+                ops.sizes(T::DTYPE, memory.region(0, extent.elements()? * size_of::<T>())?, [rows, 1, extent.ket])?
             }
             _ => return Err(apart()),
         };
@@ -149,15 +149,13 @@ impl Ops {
     /// the CPU for a core on a device; as [`GpuOps::sizes`].
     pub fn core_sizes(&self, view: &CoreView<'_>) -> Result<[Vec<f64>; 2]> {
         let [r, n, s] = view.dims;
-        with_scalar!(view.dtype, view.argument, S => match (self, view.memory) {
-            (Self::Device(ops), Memory::Device(memory)) => {
-                let (first, bytes) = (view.offset * size_of::<S>(), r * n * s * size_of::<S>());
-                ops.sizes::<S>(memory.region(first, bytes)?, view.dims)
-            }
-            _ => {
-                let core = &view.memory.host(view.argument)?.as_slice::<S>()?[view.offset..view.offset + r * n * s];
-                core_sizes_here(core, view.dims)
-            }
+        if let (Self::Device(ops), Memory::Device(memory)) = (self, view.memory) {
+            let size = view.dtype.size();
+            return ops.sizes(view.dtype, memory.region(view.offset * size, r * n * s * size)?, view.dims);
+        }
+        with_scalar!(view.dtype, view.argument, S => {
+            let core = &view.memory.host(view.argument)?.as_slice::<S>()?[view.offset..view.offset + r * n * s];
+            core_sizes_here(core, view.dims)
         })
     }
 

@@ -5,10 +5,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::chain::{Chain, Half, Held};
-use super::erased::{self, Typed};
-use super::gather::Gather;
+use super::erased::{self, Operations};
 use super::gpu::{multiply, per_index, step_workspace, stretch};
-use super::ops::{CoreView, Extent, OperatorOps, Site, StepBytes};
+use super::ops::{CoreView, Extent, Site, StepBytes};
 use super::plan::{Plan, cut_of};
 use super::slots::Slots;
 use super::trains::Trains;
@@ -21,7 +20,7 @@ use crate::backend::memory::Memory;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::operator::rings;
-use crate::scalar::{Complex, Scalar, with_scalar};
+use crate::scalar::{Complex, DType};
 use crate::shape::{product, to_i64, to_u64};
 use crate::tensor::train::TensorTrain;
 use crate::trains::balance::{self, Enqueued as Examination};
@@ -39,6 +38,8 @@ const NUMBER: usize = result::NUMBERS * 8;
 
 /// Operations that enqueue work or, without memory, only count bytes of workspace.
 pub(super) struct Enqueued<'a> {
+    /// Element type of the contraction.
+    dtype: DType,
     gpu: Gpu,
     stream: GpuStream,
     blas: Option<&'a Mutex<Blas>>,
@@ -82,8 +83,9 @@ pub(super) struct Environment {
 
 impl<'a> Enqueued<'a> {
     /// Operations that only count the memory of a contraction.
-    pub fn counting(gpu: &Gpu, stream: &GpuStream, sites: usize, examination: &Examination) -> Result<Self> {
+    pub fn counting(gpu: &Gpu, stream: &GpuStream, chain: &Chain<'_>, examination: &Examination) -> Result<Self> {
         let mut ops = Self {
+            dtype: chain.dtype,
             gpu: gpu.clone(),
             stream: stream.clone(),
             blas: None,
@@ -96,7 +98,7 @@ impl<'a> Enqueued<'a> {
         };
         ops.fixed = Fixed {
             library: ops.take(Blas::workspace_bytes(gpu))?,
-            keys: ops.take(CoreKeys::bytes(2 * sites)?)?,
+            keys: ops.take(CoreKeys::bytes(2 * chain.len())?)?,
             peaks: ops.take(PAIR)?,
             alpha: ops.take(PAIR)?,
             examination: ops.take(examination.bytes())?,
@@ -105,7 +107,7 @@ impl<'a> Enqueued<'a> {
     }
 
     /// Operations in `space`, which includes cuBLAS's workspace.
-    pub fn new<T: Scalar>(
+    pub fn new(
         gpu: &Gpu,
         stream: &GpuStream,
         chain: &Chain<'_>,
@@ -113,7 +115,7 @@ impl<'a> Enqueued<'a> {
         space: Region<'a>,
         examination: &Examination,
     ) -> Result<Self> {
-        let counted = Self::counting(gpu, stream, chain.len(), examination)?;
+        let counted = Self::counting(gpu, stream, chain, examination)?;
         let mut ops = Self { blas: Some(blas), space: Some(space), ..counted };
         let fixed = ops.fixed;
         let at = |span: Span| space.part(span.first, span.bytes);
@@ -124,7 +126,7 @@ impl<'a> Enqueued<'a> {
                 cores.push(whole_core(&CoreView::new(name, train, k))?);
             }
         }
-        ops.keys = Some(CoreKeys::find(T::DTYPE.part(), gpu, stream, &cores, at(fixed.keys)?)?);
+        ops.keys = Some(CoreKeys::find(chain.dtype.part(), gpu, stream, &cores, at(fixed.keys)?)?);
         Ok(ops)
     }
 
@@ -142,8 +144,8 @@ impl<'a> Enqueued<'a> {
         Ok(Span { first, bytes })
     }
 
-    fn allocate<T>(&self, elements: usize) -> Result<Span> {
-        self.take(product("x", elements, size_of::<T>())?)
+    fn allocate(&self, elements: usize) -> Result<Span> {
+        self.take(product("x", elements, self.dtype.size())?)
     }
 
     /// Calls `run`, and then frees the pieces that it allocated. They can be reused without waiting, because all work
@@ -157,17 +159,17 @@ impl<'a> Enqueued<'a> {
 
     /// A core in the contraction's type and in the order in which a step reads it. The core is copied only if
     /// necessary. It is not scaled: its magnitude is in the keys.
-    fn core<'r, T: Scalar>(&'r self, view: &CoreView<'r>, mirrored: bool) -> Result<Option<Region<'r>>> {
+    fn core<'r>(&'r self, view: &CoreView<'r>, mirrored: bool) -> Result<Option<Region<'r>>> {
         let source = whole_core(view)?;
-        let widen = view.dtype != T::DTYPE;
+        let widen = view.dtype != self.dtype;
         let address = view.memory.address() + to_u64(view.offset * view.dtype.size());
-        if !mirrored && !widen && address.is_multiple_of(to_u64(size_of::<T>())) {
+        if !mirrored && !widen && address.is_multiple_of(to_u64(self.dtype.size())) {
             return Ok(Some(source));
         }
-        let to = self.allocate::<T>(view.dims.iter().product())?;
+        let to = self.allocate(view.dims.iter().product())?;
         let Some(space) = self.space else { return Ok(None) };
         let to = space.part(to.first, to.bytes)?;
-        kernels::turn(T::DTYPE, &self.gpu, &self.stream, source, view.dims, (mirrored, widen), 0, to)?;
+        kernels::turn(self.dtype, &self.gpu, &self.stream, source, view.dims, (mirrored, widen), 0, to)?;
         Ok(Some(to))
     }
 }
@@ -189,24 +191,26 @@ pub(super) fn expect_on_device(name: &'static str, train: &TensorTrain) -> Resul
     (0..train.shape().len()).try_for_each(|k| whole_core(&CoreView::new(name, train, k)).map(|_| ()))
 }
 
-impl<T: Scalar> OperatorOps<T> for Enqueued<'_> {
-    type Environment = Environment;
-    /// Whether to use as little workspace as possible.
-    type Work = bool;
-
-    fn environment(&self, elements: usize) -> Result<Environment> {
-        Ok(Environment { data: self.allocate::<T>(elements)?, exponents: self.take(PAIR)? })
+impl Operations for Enqueued<'_> {
+    fn dtype(&self) -> DType {
+        self.dtype
     }
 
-    fn work(&self, _: usize, narrow: bool) -> bool {
-        narrow
+    fn environment(&self, elements: usize) -> Result<erased::Environment> {
+        Ok(erased::Environment::new(Environment { data: self.allocate(elements)?, exponents: self.take(PAIR)? }))
+    }
+
+    /// Whether to use as little workspace as possible.
+    fn work(&self, _: usize, narrow: bool) -> erased::Work {
+        erased::Work::new(narrow)
     }
 
     fn step_workspace(&self, _: usize, narrow: bool, from: Extent, to: Extent, modes: [usize; 2]) -> StepBytes {
-        step_workspace::<T>(narrow, from, to, modes)
+        step_workspace(self.dtype, narrow, from, to, modes)
     }
 
-    fn boundary(&self, to: &mut Environment, extent: Extent, first: usize, starts: &[bool]) -> Result<()> {
+    fn boundary(&self, to: &mut erased::Environment, extent: Extent, first: usize, starts: &[bool]) -> Result<()> {
+        let to = to.of::<Environment>()?;
         if starts.iter().any(|starts| !starts) {
             return Err(Error::Internal("a path that begins where none does".into()));
         }
@@ -215,60 +219,50 @@ impl<T: Scalar> OperatorOps<T> for Enqueued<'_> {
         self.gpu.clear(&self.stream, space.part(to.exponents.first, PAIR)?)?;
         let data = space.part(to.data.first, to.data.bytes)?;
         self.gpu.clear(&self.stream, data)?;
-        sandwich::boundary(T::DTYPE, &self.gpu, &self.stream, data, [bra, slots, pairs, ket], first)
+        sandwich::boundary(self.dtype, &self.gpu, &self.stream, data, [bra, slots, pairs, ket], first)
     }
 
     /// The exponents stay on the device, so the returned exponent is 0.
     fn step(
         &self,
-        work: &mut bool,
+        work: &mut erased::Work,
         site: &Site<'_>,
-        from: &Environment,
+        from: &erased::Environment,
         extent: Extent,
-        to: &mut Environment,
+        to: &mut erased::Environment,
     ) -> Result<i64> {
+        let (narrow, from, to) = (*work.of_mut::<bool>()?, from.of()?, to.of()?);
         let after = site.after(extent)?;
-        self.within(|| self.advance::<T>(*work, site, (from, extent), (to, after)))?;
+        self.within(|| self.advance(narrow, site, (from, extent), (to, after)))?;
         Ok(0)
     }
 
     /// The magnitude stays on the device, so 0.5 stands for it. The next step scales the numbers to [0.5, 1) there.
-    fn peaks(&self, _: &Environment, _: Extent, _: usize) -> Result<[f64; 2]> {
+    fn peaks(&self, _: &erased::Environment, _: Extent, _: usize) -> Result<[f64; 2]> {
         Ok([0.5; 2])
     }
 
-    fn shift(&self, _: &mut Environment, _: Extent, _: usize, _: [i64; 2]) -> Result<()> {
+    fn shift(&self, _: &mut erased::Environment, _: Extent, _: usize, _: [i64; 2]) -> Result<()> {
         Err(Error::Internal("an exponent that the host does not know".into()))
     }
 
-    fn join(&self, _: (&Environment, Extent), _: (&Environment, Extent)) -> Result<Vec<Complex<f64>>> {
+    fn join(&self, _: (&erased::Environment, Extent), _: (&erased::Environment, Extent)) -> Result<Vec<Complex<f64>>> {
         Err(Error::Internal("sums that the host does not know".into()))
     }
 
-    fn apply(
-        &self,
-        _: &mut bool,
-        _: (&Environment, Extent),
-        _: &[Gather],
-        _: (&Environment, Extent),
-        _: &[T],
-        _: &mut [T],
-    ) -> Result<()> {
-        Err(Error::Internal("a vector of the host's".into()))
+    fn is_concurrent(&self) -> bool {
+        false
     }
 
-    fn read(&self, _: &Environment, _: &mut [T]) -> Result<()> {
-        Err(Error::Internal("numbers that the host does not know".into()))
-    }
-
-    fn both<A: Send, B: Send>(&self, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
-        (a(), b())
+    fn run_both(&self, a: &mut (dyn FnMut() + Send), b: &mut (dyn FnMut() + Send)) {
+        a();
+        b();
     }
 }
 
 impl Enqueued<'_> {
     /// Enqueues a step over `site` from one environment to another.
-    fn advance<T: Scalar>(
+    fn advance(
         &self,
         narrow: bool,
         site: &Site<'_>,
@@ -283,13 +277,13 @@ impl Enqueued<'_> {
                 .space
                 .map_or(Ok(()), |space| self.gpu.clear(&self.stream, space.part(to.exponents.first, PAIR)?));
         }
-        let x = self.core::<T>(&site.ket, site.mirrored)?;
-        let y = if site.bra.is_same(&site.ket) { x } else { self.core::<T>(&site.bra, site.mirrored)? };
+        let x = self.core(&site.ket, site.mirrored)?;
+        let y = if site.bra.is_same(&site.ket) { x } else { self.core(&site.bra, site.mirrored)? };
         let columns = gather.rows * gather.outputs;
         let terms = self.take(Terms::enqueued_bytes(columns, gather.len())?)?;
-        let length = stretch::<T>(extent, after, [m, n], narrow);
+        let length = stretch(self.dtype, extent, after, [m, n], narrow);
         let (t_size, u_size) = per_index(extent, after.slots, [m, n]);
-        let (t, u) = (self.allocate::<T>(t_size * length)?, self.allocate::<T>(u_size * length)?);
+        let (t, u) = (self.allocate(t_size * length)?, self.allocate(u_size * length)?);
         let (Some(space), Some(x), Some(y), Some(blas), Some(keys)) = (self.space, x, y, self.blas, self.keys) else {
             return Ok(());
         };
@@ -303,7 +297,7 @@ impl Enqueued<'_> {
         let groups = (extent.bra, extent.slots, extent.slots - identity.min(extent.slots));
         let peaks = at(self.fixed.peaks)?;
         gpu.clear(stream, peaks)?;
-        kernels::find_peaks(T::DTYPE, gpu, stream, data, groups, extent.elements()?, peaks)?;
+        kernels::find_peaks(self.dtype, gpu, stream, data, groups, extent.elements()?, peaks)?;
         let alpha = at(self.fixed.alpha)?;
         let how = Ready {
             keys: peaks,
@@ -313,7 +307,7 @@ impl Enqueued<'_> {
             cores: keys,
             taken: [keys.cores() / 2 + site.ket.number, site.bra.number],
         };
-        sandwich::ready(T::DTYPE, gpu, stream, data, groups, extent.elements()?, how)?;
+        sandwich::ready(self.dtype, gpu, stream, data, groups, extent.elements()?, how)?;
 
         let (t, u) = (at(t)?, at(u)?);
         let from = (View::packed(data, rows, extent.ket), Transpose::Plain);
@@ -323,20 +317,20 @@ impl Enqueued<'_> {
         let blas = blas.lock().unwrap_or_else(PoisonError::into_inner);
         for first in (0..after.ket).step_by(length) {
             let now = length.min(after.ket - first);
-            let x = (x.columns::<T>(n * first, n * now)?, Transpose::Plain);
-            multiply::<T>(&blas, from, x, View::packed(t, rows, n * now))?;
+            let x = (x.columns_as(self.dtype, n * first, n * now)?, Transpose::Plain);
+            multiply(self.dtype, &blas, from, x, View::packed(t, rows, n * now))?;
             let sizes = [extent.bra, gather.inputs, extent.pairs, n, now];
-            kernels::gather(T::DTYPE, gpu, stream, &terms, sizes, t, u, Some(alpha))?;
+            kernels::gather(self.dtype, gpu, stream, &terms, sizes, t, u, Some(alpha))?;
             let sums = (View::packed(u, extent.bra * m, width * now), Transpose::Plain);
-            let place = after.bra * width * size_of::<T>();
+            let place = after.bra * width * self.dtype.size();
             let out = View::packed(at(to.data)?.part(place * first, place * now)?, after.bra, width * now);
-            multiply::<T>(&blas, y, sums, out)?;
+            multiply(self.dtype, &blas, y, sums, out)?;
         }
         Ok(())
     }
 
     /// Enqueues the terms of both groups, at the bond where two environments meet.
-    fn meet<T: Scalar>(&self, left: &Held, right: &Held, split: usize, terms: [Span; 2]) -> Result<()> {
+    fn meet(&self, left: &Held, right: &Held, split: usize, terms: [Span; 2]) -> Result<()> {
         let (l, r) = (left.extent, right.extent);
         let [from, to] = [left.data.of::<Environment>()?, right.data.of::<Environment>()?];
         if (l.bra, l.pairs, l.ket) != (r.bra, r.pairs, r.ket) || (r.slots != 1 && r.slots != l.slots) {
@@ -352,7 +346,7 @@ impl Enqueued<'_> {
             let Some(space) = self.space else { return Ok(()) };
             let at = |span: Span| space.part(span.first, span.bytes);
             let (a, b) = ((at(from.data)?, l.slots), (at(to.data)?, r.slots));
-            kernels::find_sums(T::DTYPE, &self.gpu, &self.stream, a, b, each, at(sums)?)?;
+            kernels::find_sums(self.dtype, &self.gpu, &self.stream, a, b, each, at(sums)?)?;
             let known = [0, 1].map(|g| left.exponent[g] + right.exponent[g]);
             let exponents = [at(from.exponents)?, at(to.exponents)?];
             let count = (split * blocks, l.slots * blocks);
@@ -370,7 +364,7 @@ impl Enqueued<'_> {
 
     /// Enqueues <y|H|x>, or <y|H|x> / <y|x> if `ratio`. The result goes to `result`. If `real`, only the real part of
     /// <y|H|x> is used.
-    pub fn contract<T: Scalar>(
+    pub fn contract(
         &self,
         chain: &Chain<'_>,
         plan: &Plan,
@@ -392,7 +386,7 @@ impl Enqueued<'_> {
         for slots in used_runs() {
             for first in (0..plan.pairs).step_by(plan.block) {
                 let pairs = plan.block.min(plan.pairs - first);
-                self.block::<T>(chain, plan, slots, (first, pairs), [term(0, index), term(1, index)])?;
+                self.block(chain, plan, slots, (first, pairs), [term(0, index), term(1, index)])?;
                 index += 1;
             }
         }
@@ -424,7 +418,7 @@ impl Enqueued<'_> {
     }
 
     /// Enqueues the terms of `pairs` boundary pairs from `first` on.
-    fn block<T: Scalar>(
+    fn block(
         &self,
         chain: &Chain<'_>,
         plan: &Plan,
@@ -436,12 +430,12 @@ impl Enqueued<'_> {
         self.within(|| {
             let [left, right] = plan.sweep_ranges(chain.len()).map(|range| {
                 let mut work = erased::Work::new(plan.narrow);
-                match chain.half(&Typed::<T, _>::new(self), &mut work, slots, range, (first, pairs))?.0 {
+                match chain.half(self, &mut work, slots, range, (first, pairs))?.0 {
                     Half::Value(held) => Ok(held),
                     Half::Ended(_) => Err(Error::Internal("a half that ended before its numbers are known".into())),
                 }
             });
-            self.meet::<T>(&left?, &right?, slots.operator(plan.middle).len(), terms)
+            self.meet(&left?, &right?, slots.operator(plan.middle).len(), terms)
         })
     }
 }
@@ -473,10 +467,6 @@ pub fn enqueue(call: Call<'_>, trains: &Trains<'_>, ratio: bool) -> Result<Info>
     let dtype = trains.check(call.context)?;
     expect_on_device("y", trains.bra)?;
     expect_on_device("x", trains.ket)?;
-    with_scalar!(dtype, "x", T => enqueue_as::<T>(call, trains, ratio))
-}
-
-fn enqueue_as<T: Scalar>(call: Call<'_>, trains: &Trains<'_>, ratio: bool) -> Result<Info> {
     let Call { context, stream, options, library, workspace, result, watch } = call;
     let gpu = context.gpu("result")?;
     // The operator is on the host, so its examination needs no device; its numbers are launch parameters.
@@ -488,12 +478,12 @@ fn enqueue_as<T: Scalar>(call: Call<'_>, trains: &Trains<'_>, ratio: bool) -> Re
         return Err(Error::Numerical(problem.into()));
     }
     let trains = &Trains { operator: matrix.as_ref().or(trains.operator), ..*trains };
-    let chain = Chain::of(options, *trains, T::DTYPE, cut_of(trains, options)?, &watch)?;
+    let chain = Chain::of(options, *trains, dtype, cut_of(trains, options)?, &watch)?;
     let examination = Examination::new([trains.bra, trains.ket], turns)?;
-    let counting = Enqueued::counting(gpu, stream, chain.len(), &examination)?;
-    let plan = Plan::new(&chain, &Typed::<T, _>::new(&counting), options, ratio || trains.operator.is_none())?;
+    let counting = Enqueued::counting(gpu, stream, &chain, &examination)?;
+    let plan = Plan::new(&chain, &counting, options, ratio || trains.operator.is_none())?;
     let real = options.assume_hermitian && trains.bra.is_same(trains.ket);
-    counting.contract::<T>(&chain, &plan, (ratio, real), &examination, None)?;
+    counting.contract(&chain, &plan, (ratio, real), &examination, None)?;
     let bytes = counting.bytes();
     let is_usable = |blas: &mut Mutex<Blas>| !blas.get_mut().unwrap_or_else(PoisonError::into_inner).is_broken();
     if !library.as_mut().is_some_and(is_usable) {
@@ -516,7 +506,7 @@ fn enqueue_as<T: Scalar>(call: Call<'_>, trains: &Trains<'_>, ratio: bool) -> Re
             &own
         }
     };
-    let ops = Enqueued::new::<T>(gpu, stream, &chain, library, space.whole(), &examination)?;
-    ops.contract::<T>(&chain, &plan, (ratio, real), &examination, Some(result))?;
+    let ops = Enqueued::new(gpu, stream, &chain, library, space.whole(), &examination)?;
+    ops.contract(&chain, &plan, (ratio, real), &examination, Some(result))?;
     Ok(info)
 }

@@ -12,7 +12,7 @@ use crate::backend::gpu::{Blas, DeviceMemory, Gpu, GpuStream, Region, Transpose,
 use crate::backend::memory::Memory;
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::scalar::{Complex, Element, Scalar};
+use crate::scalar::{Complex, DType, Scalar};
 use crate::shape::{product, to_u64};
 use crate::stream::{self, Stream};
 use crate::trains::scaled::exponent_of;
@@ -27,6 +27,8 @@ pub struct GpuOps {
 
 /// cuBLAS, created at the first step.
 pub struct Work {
+    /// Element type of the environments.
+    dtype: DType,
     blas: Mutex<Option<Blas>>,
     narrow: bool,
 }
@@ -82,23 +84,23 @@ impl GpuOps {
         self.home.wait_for(&self.stream)
     }
 
-    fn allocate<T>(&self, elements: usize) -> Result<DeviceMemory> {
-        self.gpu.allocate_uninitialized_on(&self.stream, STEP, product("x", elements, size_of::<T>())?)
+    fn allocate(&self, dtype: DType, elements: usize) -> Result<DeviceMemory> {
+        self.gpu.allocate_uninitialized_on(&self.stream, STEP, product("x", elements, dtype.size())?)
     }
 
-    /// The largest |re| or |im| of each row and of each column of an array r x n x s, as from
+    /// The largest |re| or |im| of each row and of each column of an array r x n x s of type `dtype`, as from
     /// `gauge::rows_and_columns`. Waits.
     ///
     /// # Errors
     /// [`Error::Internal`] for an array shorter than its shape; out of memory; errors of the device.
-    pub fn sizes<S: Scalar>(&self, array: Region<'_>, dims: [usize; 3]) -> Result<[Vec<f64>; 2]> {
+    pub fn sizes(&self, dtype: DType, array: Region<'_>, dims: [usize; 3]) -> Result<[Vec<f64>; 2]> {
         let mut bonds = Bonds::default();
-        bonds.add(S::DTYPE, &[dims], &Cores::Of(&[array]), 1)?;
+        bonds.add(dtype, &[dims], &Cores::Of(&[array]), 1)?;
         let list = bonds.table()?;
         let mut table = self.gpu.allocate_uninitialized_on(&self.stream, STEP, list.len() * 8)?;
         self.gpu.store_numbers(&self.stream, &list, &mut table, 0)?;
         let keys = self.gpu.allocate_on(&self.stream, STEP, bonds.key_bytes())?;
-        bonds.keys(S::DTYPE, &self.gpu, &self.stream, (table.whole(), keys.whole()), None, 1)?;
+        bonds.keys(dtype, &self.gpu, &self.stream, (table.whole(), keys.whole()), None, 1)?;
         // Keys are the bit patterns of doubles.
         let [r, _, s] = dims;
         let mut rows = alloc::filled(STEP, r + s, 0.0f64)?;
@@ -129,16 +131,17 @@ impl GpuOps {
     /// # Errors
     /// [`Error::OutOfDeviceMemory`], the context's limit included; errors of the device.
     pub fn bring<S: Scalar>(&self, values: &[S]) -> Result<DeviceMemory> {
-        let mut memory = self.allocate::<S>(values.len())?;
+        let mut memory = self.allocate(S::DTYPE, values.len())?;
         self.store(values, &mut memory)?;
         Ok(memory)
     }
 
-    /// A core in the contraction's type and in the order in which a step reads it: the bond where the step starts is
+    /// A core in the type `dtype` and in the order in which a step reads it: the bond where the step starts is
     /// fastest, the bond where it ends slowest. Also returns the exponent of the power of two by which it was divided.
     /// The core is copied only if necessary.
-    fn core<'r, T: Scalar>(
+    fn core<'r>(
         &self,
+        dtype: DType,
         view: &CoreView<'r>,
         site: &Site<'_>,
         copy: &'r mut [Option<DeviceMemory>; 2],
@@ -156,23 +159,67 @@ impl GpuOps {
                 brought.insert(memory).whole()
             }
         };
-        let widen = view.dtype != T::DTYPE;
+        let widen = view.dtype != dtype;
         let mut exponent = 0;
         if let Some(limit) = site.limit {
-            let parts = bytes / size_of::<T::Part>();
-            let [peak, _] = kernels::peaks(T::Part::DTYPE, &self.gpu, &self.stream, source, (1, 1, 1), parts)?;
+            let parts = bytes / dtype.part_size();
+            let [peak, _] = kernels::peaks(dtype.part(), &self.gpu, &self.stream, source, (1, 1, 1), parts)?;
             let found = exponent_of(peak);
             exponent = if found.abs() > limit { found } else { 0 };
         }
-        let aligned = (view.memory.address() + to_u64(first)).is_multiple_of(to_u64(size_of::<T>()));
+        let aligned = (view.memory.address() + to_u64(first)).is_multiple_of(to_u64(dtype.size()));
         let is_brought = matches!(view.memory, Memory::Host(_));
         if !site.mirrored && !widen && exponent == 0 && (aligned || is_brought) {
             return Ok((source, 0));
         }
-        let to = turned.insert(self.allocate::<T>(count)?).whole();
+        let to = turned.insert(self.allocate(dtype, count)?).whole();
         let how = (site.mirrored, widen);
-        kernels::turn(T::DTYPE, &self.gpu, &self.stream, source, view.dims, how, exponent, to)?;
+        kernels::turn(dtype, &self.gpu, &self.stream, source, view.dims, how, exponent, to)?;
         Ok((to, exponent))
+    }
+
+    /// [`OperatorOps::step`] in the type of `work`.
+    fn advance(
+        &self,
+        work: &mut Work,
+        site: &Site<'_>,
+        from: &DeviceMemory,
+        extent: Extent,
+        to: &mut DeviceMemory,
+    ) -> Result<i64> {
+        let after = site.after(extent)?;
+        let (dtype, gather) = (work.dtype, site.gather);
+        let (rows, width) = (extent.bra * extent.slots * extent.pairs, after.slots * extent.pairs);
+        let (m, n) = (gather.rows, gather.cols);
+        if after.elements()? == 0 || rows == 0 {
+            return Ok(0);
+        }
+        let (mut kets, mut bras) = ([None, None], [None, None]);
+        let (x, x_exponent) = self.core(dtype, &site.ket, site, &mut kets)?;
+        let (y, y_exponent) =
+            if site.bra.is_same(&site.ket) { (x, x_exponent) } else { self.core(dtype, &site.bra, site, &mut bras)? };
+        let from = (View::packed(from.whole(), rows, extent.ket), Transpose::Plain);
+        let x = View::packed(x, extent.ket, n * after.ket);
+        let taken = if site.conjugate { Transpose::Adjoint } else { Transpose::Transpose };
+        let y = (View::packed(y, extent.bra * m, after.bra), taken);
+        let terms = self.terms(gather)?;
+
+        let length = stretch(dtype, extent, after, [m, n], work.narrow);
+        let (t_size, u_size) = per_index(extent, after.slots, [m, n]);
+        let (t, u) = (self.allocate(dtype, t_size * length)?, self.allocate(dtype, u_size * length)?);
+        let blas = self.blas(work)?;
+        for first in (0..after.ket).step_by(length) {
+            let now = length.min(after.ket - first);
+            let x = (x.columns_as(dtype, n * first, n * now)?, Transpose::Plain);
+            multiply(dtype, blas, from, x, View::packed(t.whole(), rows, n * now))?;
+            let sizes = [extent.bra, gather.inputs, extent.pairs, n, now];
+            kernels::gather(dtype, &self.gpu, &self.stream, &terms, sizes, t.whole(), u.whole(), None)?;
+            let sums = (View::packed(u.whole(), extent.bra * m, width * now), Transpose::Plain);
+            let place = after.bra * width * dtype.size();
+            let out = View::packed(to.region(place * first, place * now)?, after.bra, width * now);
+            multiply(dtype, blas, y, sums, out)?;
+        }
+        Ok(x_exponent + y_exponent)
     }
 
     /// The operator's terms in device memory.
@@ -182,12 +229,12 @@ impl GpuOps {
         })
     }
 
-    /// [`OperatorOps::apply`] with vectors in device memory. Does not wait.
+    /// [`OperatorOps::apply`] with vectors in device memory, in the type of `work`. Does not wait.
     ///
     /// # Errors
     /// [`Error::NoDevice`] if cuBLAS is not there; [`Error::Internal`] for sizes that do not fit; out of memory; errors
     /// of the device.
-    pub fn apply_in_order<T: Scalar>(
+    pub fn apply_in_order(
         &self,
         work: &mut Work,
         left: (&DeviceMemory, Extent),
@@ -196,33 +243,33 @@ impl GpuOps {
         v: Region<'_>,
         out: Region<'_>,
     ) -> Result<()> {
-        let (l, r) = (left.1, right.1);
-        let (rows, cols) = (l.bra * l.slots * l.pairs, v.bytes() / size_of::<T>() / l.ket);
+        let (dtype, l, r) = (work.dtype, left.1, right.1);
+        let (rows, cols) = (l.bra * l.slots * l.pairs, v.bytes() / dtype.size() / l.ket);
         let blas = self.blas(work)?;
-        let mut now = self.allocate::<T>(product("v", rows, cols)?)?;
+        let mut now = self.allocate(dtype, product("v", rows, cols)?)?;
         let environment = (View::packed(left.0.whole(), rows, l.ket), Transpose::Plain);
         let vector = (View::packed(v, l.ket, cols), Transpose::Plain);
-        multiply::<T>(blas, environment, vector, View::packed(now.whole(), rows, cols))?;
+        multiply(dtype, blas, environment, vector, View::packed(now.whole(), rows, cols))?;
         // T[(a i..), q, p, (j.. b')], site by site.
         let (mut column, mut follow) = (l.bra, cols);
         for gather in gathers {
             follow /= gather.cols;
             let outputs = product("v", column * gather.rows * gather.outputs, l.pairs)?;
-            let next = self.allocate::<T>(product("v", outputs, follow)?)?;
+            let next = self.allocate(dtype, product("v", outputs, follow)?)?;
             let sizes = [column, gather.inputs, l.pairs, gather.cols, follow];
             let (columns, of) =
                 (gather.rows * gather.outputs, |to: usize| gather.of(to).iter().map(|t| (t.slot, t.column, t.value)));
             let bytes = Terms::enqueued_bytes(columns, gather.len())?;
             let space = self.gpu.allocate_uninitialized_on(&self.stream, STEP, bytes)?;
             let terms = Terms::enqueued(&self.gpu, &self.stream, columns, of, space.whole())?;
-            kernels::gather(T::DTYPE, &self.gpu, &self.stream, &terms, sizes, now.whole(), next.whole(), None)?;
+            kernels::gather(dtype, &self.gpu, &self.stream, &terms, sizes, now.whole(), next.whole(), None)?;
             column *= gather.rows;
             now = next;
         }
         let width = r.slots * r.pairs * r.ket;
         let made = (View::packed(now.whole(), column, width), Transpose::Plain);
         let environment = (View::packed(right.0.whole(), r.bra, width), Transpose::Transpose);
-        multiply::<T>(blas, made, environment, View::packed(out, column, r.bra))
+        multiply(dtype, blas, made, environment, View::packed(out, column, r.bra))
     }
 
     /// Whether cuBLAS has been created.
@@ -255,17 +302,17 @@ pub(super) fn per_index(from: Extent, slots: usize, [m, n]: [usize; 2]) -> (usiz
 }
 
 /// Number of indices of the ket's new bond in a stretch.
-pub(super) fn stretch<T>(from: Extent, to: Extent, modes: [usize; 2], narrow: bool) -> usize {
+pub(super) fn stretch(dtype: DType, from: Extent, to: Extent, modes: [usize; 2], narrow: bool) -> usize {
     let (t, u) = per_index(from, to.slots, modes);
-    let fitting = STRETCH / t.saturating_add(u).saturating_mul(size_of::<T>()).max(1);
+    let fitting = STRETCH / t.saturating_add(u).saturating_mul(dtype.size()).max(1);
     (if narrow { 1 } else { fitting.max(COLUMNS) }).min(to.ket)
 }
 
 /// Bytes of workspace of a step with these sizes.
-pub(super) fn step_workspace<T>(narrow: bool, from: Extent, to: Extent, modes: [usize; 2]) -> StepBytes {
+pub(super) fn step_workspace(dtype: DType, narrow: bool, from: Extent, to: Extent, modes: [usize; 2]) -> StepBytes {
     let (t, u) = per_index(from, to.slots, modes);
-    let length = stretch::<T>(from, to, modes, narrow);
-    let bytes = |elements: f64| elements * size_of::<T>() as f64;
+    let length = stretch(dtype, from, to, modes, narrow);
+    let bytes = |elements: f64| elements * dtype.size() as f64;
     StepBytes {
         stretch: bytes((t as f64 + u as f64) * length as f64),
         lanes: 1.0,
@@ -287,11 +334,11 @@ impl<T: Scalar> OperatorOps<T> for GpuOps {
     }
 
     fn work(&self, _: usize, narrow: bool) -> Work {
-        Work { blas: Mutex::new(None), narrow }
+        Work { dtype: T::DTYPE, blas: Mutex::new(None), narrow }
     }
 
     fn step_workspace(&self, _: usize, narrow: bool, from: Extent, to: Extent, modes: [usize; 2]) -> StepBytes {
-        step_workspace::<T>(narrow, from, to, modes)
+        step_workspace(T::DTYPE, narrow, from, to, modes)
     }
 
     fn boundary(&self, to: &mut DeviceMemory, extent: Extent, first: usize, starts: &[bool]) -> Result<()> {
@@ -314,39 +361,7 @@ impl<T: Scalar> OperatorOps<T> for GpuOps {
         extent: Extent,
         to: &mut DeviceMemory,
     ) -> Result<i64> {
-        let after = site.after(extent)?;
-        let gather = site.gather;
-        let (rows, width) = (extent.bra * extent.slots * extent.pairs, after.slots * extent.pairs);
-        let (m, n) = (gather.rows, gather.cols);
-        if after.elements()? == 0 || rows == 0 {
-            return Ok(0);
-        }
-        let (mut kets, mut bras) = ([None, None], [None, None]);
-        let (x, x_exponent) = self.core::<T>(&site.ket, site, &mut kets)?;
-        let (y, y_exponent) =
-            if site.bra.is_same(&site.ket) { (x, x_exponent) } else { self.core::<T>(&site.bra, site, &mut bras)? };
-        let from = (View::packed(from.whole(), rows, extent.ket), Transpose::Plain);
-        let x = View::packed(x, extent.ket, n * after.ket);
-        let taken = if site.conjugate { Transpose::Adjoint } else { Transpose::Transpose };
-        let y = (View::packed(y, extent.bra * m, after.bra), taken);
-        let terms = self.terms(gather)?;
-
-        let length = stretch::<T>(extent, after, [m, n], work.narrow);
-        let (t_size, u_size) = per_index(extent, after.slots, [m, n]);
-        let (t, u) = (self.allocate::<T>(t_size * length)?, self.allocate::<T>(u_size * length)?);
-        let blas = self.blas(work)?;
-        for first in (0..after.ket).step_by(length) {
-            let now = length.min(after.ket - first);
-            let x = (x.columns::<T>(n * first, n * now)?, Transpose::Plain);
-            multiply::<T>(blas, from, x, View::packed(t.whole(), rows, n * now))?;
-            let sizes = [extent.bra, gather.inputs, extent.pairs, n, now];
-            kernels::gather(T::DTYPE, &self.gpu, &self.stream, &terms, sizes, t.whole(), u.whole(), None)?;
-            let sums = (View::packed(u.whole(), extent.bra * m, width * now), Transpose::Plain);
-            let place = after.bra * width * size_of::<T>();
-            let out = View::packed(to.region(place * first, place * now)?, after.bra, width * now);
-            multiply::<T>(blas, y, sums, out)?;
-        }
-        Ok(x_exponent + y_exponent)
+        self.advance(work, site, from, extent, to)
     }
 
     fn peaks(&self, environment: &DeviceMemory, extent: Extent, split: usize) -> Result<[f64; 2]> {
@@ -377,10 +392,10 @@ impl<T: Scalar> OperatorOps<T> for GpuOps {
         v: &[T],
         out: &mut [T],
     ) -> Result<()> {
-        let mut vector = self.allocate::<T>(v.len())?;
+        let mut vector = self.allocate(T::DTYPE, v.len())?;
         self.gpu.store_numbers(&self.stream, v, &mut vector, 0)?;
-        let result = self.allocate::<T>(out.len())?;
-        self.apply_in_order::<T>(work, left, gathers, right, vector.whole(), result.whole())?;
+        let result = self.allocate(T::DTYPE, out.len())?;
+        self.apply_in_order(work, left, gathers, right, vector.whole(), result.whole())?;
         self.gpu.load_numbers(&self.stream, &result, 0, out)
     }
 
@@ -393,12 +408,13 @@ impl<T: Scalar> OperatorOps<T> for GpuOps {
     }
 }
 
-/// C = op(A) op(B). C may hold any numbers before.
-pub(super) fn multiply<T: Scalar>(
+/// C = op(A) op(B) for matrices of type `dtype`. C may hold any numbers before.
+pub(super) fn multiply(
+    dtype: DType,
     blas: &Blas,
     (a, op_a): (View<'_>, Transpose),
     (b, op_b): (View<'_>, Transpose),
     c: View<'_>,
 ) -> Result<()> {
-    blas.multiply::<T>(1.0, a, op_a, b, op_b, 0.0, c)
+    blas.multiply_as(dtype, 1.0, a, op_a, b, op_b, 0.0, c)
 }
