@@ -3,13 +3,13 @@
 use super::erased::{Dense, Typed};
 use super::ops::{Numbers, TrainOps};
 use super::orthogonal::factors;
-use crate::backend::gpu::{Rows, Transpose, View};
+use crate::backend::gpu::{DeviceMemory, Rows, Transpose, View};
 use crate::backend::memory::Memory;
+use crate::dense::Algebra;
 use crate::dense::Delta;
-use crate::dense::gpu::{GpuAlgebra, GpuMatrix};
-use crate::dense::{Algebra, Op};
+use crate::dense::gpu::{DeviceMatrix, GpuAlgebra, GpuMatrix};
 use crate::error::{Error, Result};
-use crate::scalar::Scalar;
+use crate::scalar::{DType, Scalar};
 use crate::tensor::train::TensorTrain;
 
 /// Copies numbers from host or device memory to a new matrix on the device.
@@ -23,13 +23,24 @@ fn copied<T: Scalar>(
     match memory {
         Memory::Host(m) => algebra.upload(what, rows, cols, &m.as_slice::<T>()?[offset..offset + len], rows),
         Memory::Device(m) => {
-            let mut copy = algebra.uninitialized::<T>(what, rows, cols)?;
-            let (size, width) = (size_of::<T>(), len * size_of::<T>());
-            let rows = Rows { offset: offset * size, pitch: width, width, count: 1 };
-            algebra.gpu().copy_rows(algebra.stream(), m, rows, copy.memory_mut(), 0)?;
-            Ok(copy)
+            GpuMatrix::new(copied_there(algebra, T::DTYPE, what, (m, offset * size_of::<T>()), (rows, cols))?)
         }
     }
+}
+
+/// Copies numbers of type `dtype` from device memory, from byte `offset` on, to a new matrix.
+fn copied_there(
+    algebra: &GpuAlgebra,
+    dtype: DType,
+    what: &'static str,
+    (memory, offset): (&DeviceMemory, usize),
+    (rows, cols): (usize, usize),
+) -> Result<DeviceMatrix> {
+    let mut copy = algebra.uninitialized_as(dtype, what, rows, cols)?;
+    let width = rows * cols * dtype.size();
+    let rows = Rows { offset, pitch: width, width, count: 1 };
+    algebra.gpu().copy_rows(algebra.stream(), memory, rows, copy.memory_mut(), 0)?;
+    Ok(copy)
 }
 
 /// Copies the numbers of a matrix to host or device memory.
@@ -52,11 +63,42 @@ fn written<T: Scalar>(
     }
 }
 
-fn matrix<'a, T: Scalar>(a: &Numbers<'a, T, GpuMatrix<T>>, (rows, cols): (usize, usize)) -> Result<View<'a>> {
-    match a {
-        Numbers::Matrix(m) => Ok(View::packed(m.memory().region(0, rows * cols * size_of::<T>())?, rows, cols)),
-        Numbers::Host(_) => Err(Error::Internal("host memory in a product on the device".into())),
+/// The conjugate transpose of the numbers of `a` as a matrix of `shape`; `None` if a number is not finite.
+fn tall(
+    algebra: &GpuAlgebra,
+    what: &'static str,
+    a: &DeviceMatrix,
+    (rows, cols): (usize, usize),
+) -> Result<Option<DeviceMatrix>> {
+    let wide = copied_there(algebra, a.dtype(), what, (a.memory(), 0), (rows, cols))?;
+    let norms = algebra.norms(a.dtype(), wide.view())?;
+    if norms.iter().any(|n| !n.is_finite()) {
+        return Ok(None);
     }
+    algebra.adjoint_of(what, &wide).map(Some)
+}
+
+/// U^H A for the numbers of `a` as a matrix of `shape`.
+fn projected(
+    algebra: &GpuAlgebra,
+    u: &DeviceMatrix,
+    a: &DeviceMatrix,
+    (rows, cols): (usize, usize),
+) -> Result<DeviceMatrix> {
+    let dtype = u.dtype();
+    let out = algebra.uninitialized_as(dtype, "carried part of a tensor", u.cols(), cols)?;
+    let a = View::packed(a.memory().region(0, rows * cols * dtype.size())?, rows, cols);
+    let (adjoint, plain) = (Transpose::Adjoint, Transpose::Plain);
+    algebra.blas().multiply_as(dtype, 1.0, u.view(), adjoint, a, plain, 0.0, out.view())?;
+    Ok(out)
+}
+
+/// Writes alpha A B^H to the first bytes of `out`.
+fn multiplied(algebra: &GpuAlgebra, alpha: f64, a: &DeviceMatrix, b: &DeviceMatrix, out: &DeviceMemory) -> Result<()> {
+    let (dtype, rows, cols) = (a.dtype(), a.rows(), b.rows());
+    let out = View::packed(out.region(0, rows * cols * dtype.size())?, rows, cols);
+    let (plain, adjoint) = (Transpose::Plain, Transpose::Adjoint);
+    algebra.blas().multiply_as(dtype, alpha, a.view(), plain, b.view(), adjoint, 0.0, out)
 }
 
 impl<T: Scalar> TrainOps<T> for GpuAlgebra {
@@ -92,24 +134,12 @@ impl<T: Scalar> TrainOps<T> for GpuAlgebra {
             return Err(Error::Internal("host memory in a factorization on the device".into()));
         };
         let what = "unfolding of a tensor";
-        let mut wide = self.uninitialized::<T>(what, rows, cols)?;
-        let width = rows * cols * size_of::<T>();
-        self.gpu().copy_rows(
-            self.stream(),
-            a.memory(),
-            Rows { offset: 0, pitch: width, width, count: 1 },
-            wide.memory_mut(),
-            0,
-        )?;
-        let norms = Algebra::<T>::column_norms(self, &wide)?;
-        if norms.iter().any(|n| !n.is_finite()) {
+        let Some(tall) = tall(self, what, a, (rows, cols))? else {
             let u = Algebra::<T>::zeros(self, what, rows, rows)?;
             return Ok((u, crate::alloc::filled("singular values", rows, f64::NAN)?));
-        }
-        let tall = self.adjoint(what, &wide)?;
-        drop(wide);
+        };
         // A^H = Q R, so the left singular vectors of A are the right ones of R.
-        let (_, r) = factors(&mut Typed::<T, _>::new(self), Dense::new(tall))?;
+        let (_, r) = factors(&mut Typed::<T, _>::new(self), Dense::new(GpuMatrix::<T>::new(tall)?))?;
         let svd = Algebra::<T>::svd(self, &r.into_inner()?)?;
         Ok((svd.v, svd.s))
     }
@@ -120,24 +150,20 @@ impl<T: Scalar> TrainOps<T> for GpuAlgebra {
         a: &Numbers<'_, T, GpuMatrix<T>>,
         shape: (usize, usize),
     ) -> Result<GpuMatrix<T>> {
-        let out = self.uninitialized::<T>("carried part of a tensor", u.cols(), shape.1)?;
-        let (adjoint, plain) = (Transpose::Adjoint, Transpose::Plain);
-        self.blas().multiply::<T>(1.0, u.view(), adjoint, matrix(a, shape)?, plain, 0.0, out.view())?;
-        Ok(out)
+        match a {
+            Numbers::Matrix(a) => GpuMatrix::new(projected(self, u, a, shape)?),
+            Numbers::Host(_) => Err(Error::Internal("host memory in a product on the device".into())),
+        }
     }
 
     fn product_to(&mut self, alpha: f64, a: &GpuMatrix<T>, b: &GpuMatrix<T>, out: &mut Memory) -> Result<()> {
-        let (rows, cols) = (a.rows(), b.rows());
         match out {
-            Memory::Device(memory) => {
-                let view = View::packed(memory.region(0, rows * cols * size_of::<T>())?, rows, cols);
-                let (plain, adjoint) = (Transpose::Plain, Transpose::Adjoint);
-                self.blas().multiply::<T>(alpha, a.view(), plain, b.view(), adjoint, 0.0, view)
-            }
+            Memory::Device(memory) => multiplied(self, alpha, a, b, memory),
             Memory::Host(memory) => {
-                let mut c = self.uninitialized::<T>("dense tensor of a train", rows, cols)?;
-                self.multiply(alpha, a, Op::Plain, b, Op::Adjoint, 0.0, &mut c)?;
-                self.download(&c, memory.as_mut_slice()?, rows)
+                let (rows, cols) = (a.rows(), b.rows());
+                let c = self.uninitialized_as(T::DTYPE, "dense tensor of a train", rows, cols)?;
+                multiplied(self, alpha, a, b, c.memory())?;
+                self.download(&GpuMatrix::new(c)?, memory.as_mut_slice::<T>()?, rows)
             }
         }
     }
