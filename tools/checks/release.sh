@@ -5,7 +5,7 @@ set -euo pipefail
 source "$(dirname "$0")/../environment.sh"
 work=$TARGET/release-check
 rm -rf "$work"
-mkdir -p "$work/src"
+mkdir -p "$work/src" "$work/shift/src"
 cd "$work"
 # The lock file chooses the versions that cargo has fetched.
 cp "$ROOT/Cargo.lock" .
@@ -20,13 +20,19 @@ crate-type = ["cdylib"]
 either = "1"
 [build-dependencies]
 cc = "1"
+shift = { path = "shift" }
 [profile.release]
 debug = "line-tables-only"
 [workspace]
 TOML
+# C code in a library of the build script: the same compiler makes it, without optimization, and another linker links it.
+printf '[package]\nname = "shift"\nversion = "0.1.0"\nedition = "2024"\n[build-dependencies]\ncc = "1"\n' >shift/Cargo.toml
+echo 'fn main() { cc::Build::new().file("shift.c").compile("shift_c"); }' >shift/build.rs
+echo 'int shift(int value, int places) { return value << places; }' >shift/shift.c
+echo 'unsafe extern "C" { pub safe fn shift(value: i32, places: i32) -> i32; }' >shift/src/lib.rs
 {
     sed -n '/^use/p' "$ROOT/build.rs"
-    echo "fn main() { cc::Build::new().file(\"$ROOT/src/base/backend/foreign.c\").flag(\"-fexceptions\").compile(\"purlin_foreign\"); link(); }"
+    echo "fn main() { assert_eq!(shift::shift(1, 3), 8); cc::Build::new().file(\"$ROOT/src/base/backend/foreign.c\").flag(\"-fexceptions\").compile(\"purlin_foreign\"); link(); }"
     sed '/^use/d; /^\/\/!/d; s/^fn main()/fn link()/' "$ROOT/build.rs"
 } >build.rs
 cat >src/lib.rs <<'RUST'
