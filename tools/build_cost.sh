@@ -24,7 +24,7 @@ timed() {
         die "$* failed"
     }
     awk -v what="$*" '{ printf "%.0f CPU seconds, %.0f elapsed: %s\n", $1 + $2, $3, what }' <<<"$seconds"
-    if grep -E '^ *Compiling ' "$log" | grep -qvE ' purlin[a-z_-]* v'; then
+    if grep -E '^ *Compiling ' "$log" | holds -vE ' purlin[a-z_-]* v'; then
         say "dependencies were compiled too: run this again for the figure of the project's own code"
     fi
     rm "$log"

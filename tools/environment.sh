@@ -26,6 +26,10 @@ package_soname() {
 
 have() { command -v "$1" >/dev/null 2>&1; }
 
+# holds ARGUMENT-OF-GREP...: whether the input has such a line. Reads all of it, where `grep -q` stops at the first: then the
+# command that writes may end by SIGPIPE, and with pipefail the line counts as missing.
+holds() { [ -n "$(grep "$@")" ]; }
+
 # Progress goes to stderr; stdout is for a command's result.
 say() { printf '%s\n' "$*" >&2; }
 

@@ -265,7 +265,7 @@ sanitize() { # TOOL PROGRAM
 if has sanitizer; then
     for program in "$here"/tests/*; do
         # shellcheck disable=SC2086
-        "$program" --list --ignored ${SANITIZER_FILTER:-} 2>/dev/null | grep -q ': test$' || continue
+        [ -n "$("$program" --list --ignored ${SANITIZER_FILTER:-} 2>/dev/null | grep ': test$')" ] || continue
         for tool in memcheck racecheck initcheck; do
             step "$tool $(basename "$program")" bash -c "$(declare -f sanitize); sanitize $tool '$program'"
         done

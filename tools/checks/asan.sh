@@ -45,5 +45,5 @@ consumers clang -fsanitize=address
 mkdir -p "$work/lib"
 # Under its SONAME, which is the name that the loader looks for.
 cp "$work/cargo/x86_64-unknown-linux-gnu/debug/libpurlin.so" "$work/lib/$(package_soname)"
-nm -D "$work/lib/$(package_soname)" | grep -q __asan_report_load || die "the library is not instrumented"
+nm -D "$work/lib/$(package_soname)" | holds __asan_report_load || die "the library is not instrumented"
 LD_LIBRARY_PATH=$work/lib run clang

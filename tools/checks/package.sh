@@ -13,7 +13,7 @@ mkdir -p "$work"
 
 # Loads by the stable name, from the place given, and runs.
 run() { # PROGRAM LIBDIR
-    if ! readelf -d "$1" | grep NEEDED | grep -qF "[$(package_soname)]"; then
+    if ! readelf -d "$1" | grep NEEDED | holds -F "[$(package_soname)]"; then
         readelf -d "$1"
         die "$1 does not need $(package_soname) by that name"
     fi

@@ -53,7 +53,7 @@ PURLIN_CUDA=off RELEASE_MANIFEST=$work/Cargo.toml tools/dist/release.sh "$work/o
 library=$work/out/libpurlin.so
 [ "$("$PYTHON" -c 'import ctypes, sys; print(ctypes.CDLL(sys.argv[1]).purlin_version())' "$library" 2>/dev/null)" = 100 ] || die "a panic is not caught"
 [ "$(readelf -d "$library" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')" = "$(package_soname)" ] || die "the SONAME is lost"
-readelf -SW "$work/out/libpurlin.so.$(package_version).debug" | grep -q '\.debug_line' || die "the debug file has no line numbers"
+readelf -SW "$work/out/libpurlin.so.$(package_version).debug" | holds '\.debug_line' || die "the debug file has no line numbers"
 
 say "== planted faults"
 refused() { # WORDS LIBRARY

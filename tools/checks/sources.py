@@ -1,6 +1,6 @@
-"""Source rules that no compiler checks: file length, unfinished work, blanks, shell and Python syntax, executable scripts,
-that one file starts all threads, that one folder calls faer, that no mod.rs holds code, and that files named in comments and
-pages exist.
+"""Source rules that no compiler checks: file length, unfinished work, blanks, shell and Python syntax, pipes into grep -q,
+executable scripts, that one file starts all threads, that one folder calls faer, that no mod.rs holds code, and that files
+named in comments and pages exist.
 
     python3 tools/checks/sources.py     checks the tree, and first itself: a planted fault of each rule must be found
 """
@@ -20,6 +20,8 @@ MOST_LINES = 600
 GENERATED = re.compile(r"Cargo.lock|include/purlin.h|tests/abi/.*|bindings/.*constants.*|.*/generated/.*|src/base/backend/gpu/kernels/mirrors.rs|benches/results/.*")
 TEXT = re.compile(r".*\.(rs|cu|cuh|h|hpp|c|cpp|f90|inc|m|py|sh|cmake)|.*CMakeLists\.txt|Makefile")
 SHELL = re.compile(r".*\.sh|\.ci/run")
+# The writer may end by SIGPIPE, which counts as a failure with pipefail; `holds` of tools/environment.sh reads everything.
+EARLY = re.compile(r"\|\s*grep -[A-Za-z]*q.*")
 EXECUTABLE = re.compile(r"tools/[^/]*\.sh|tools/checks/[^/]*\.sh|\.ci/run")
 
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|todo!\(|unimplemented!\(|dbg!\(")
@@ -114,6 +116,8 @@ def check_named(file: str, text: str, known: set[str]) -> list[str]:
 
 def check_syntax(root: Path, file: str, text: str) -> list[str]:
     if SHELL.fullmatch(file):
+        if found := EARLY.search(text):
+            return [found[0], f"{file}: reads a command's output by grep -q"]
         result = subprocess.run(["bash", "-n", file], cwd=root, capture_output=True, text=True, errors="replace")
         if result.returncode != 0:
             return [result.stderr.rstrip(), f"{file}: syntax"]
@@ -177,6 +181,8 @@ PLANTED = [
     ("tests/f/CMakeLists.txt", "project(F)\t\n", "tests/f/CMakeLists.txt: blanks at a line's end, above"),
     ("tools/g.sh", "if true\n", "tools/g.sh: syntax"),
     (".ci/run", "echo 'open\n", ".ci/run: syntax"),
+    ("tests/o.sh", "nm a | grep -qw b\n", "tests/o.sh: reads a command's output by grep -q"),
+    ("tests/p.sh", "grep -q b a || grep b a\n", None),
     ("tests/h.py", "def h(:\n    pass\n", "tests/h.py: syntax"),
     ("tools/checks/i.sh", "true\n", "tools/checks/i.sh: is not executable"),
     ("tools/environment.sh", "true\n", None),

@@ -17,9 +17,9 @@ newest=$(objdump -T "$library" | grep -oE 'GLIBC_2\.[0-9]+' | sort -Vu | tail -n
 # Defined names: value, flags, section, size, version, name.
 foreign=$(objdump -T "$library" | awk -v version="$version" '/ \.text\t/ && $(NF - 1) != version { print $NF }')
 [ -z "$foreign" ] || report "exports names without the version $version:" $foreign
-objdump -T "$library" | grep -q " $version  *purlin_version$" || report "has no purlin_version of the version $version"
+objdump -T "$library" | holds " $version  *purlin_version$" || report "has no purlin_version of the version $version"
 # A path of the builder's: his home, the crates that cargo fetched, this tree.
 paths=$(strings -n 6 "$library" | grep -F -e "${CARGO_HOME:-$HOME/.cargo}/" -e '.cargo/registry' -e "$HOME/" -e "$TARGET/" -e "$ROOT/src/" || true)
 [ -z "$paths" ] || report "holds paths of the build:" "$paths"
-readelf -SW "$library" | grep -q '\.debug_info' && report "is not stripped"
+readelf -SW "$library" | holds '\.debug_info' && report "is not stripped"
 exit $bad

@@ -36,5 +36,5 @@ PATH += $(CICC_PATH):$(_HERE_):
 INCLUDES += "-I$(TOP)/include" $(_SPACE_)
 PROFILE
 chmod -R a+rx "$folder/bin" "$folder/nvvm/bin"
-"$folder/bin/nvcc" --version | grep -q 'release 12\.4' || die "$folder/bin/nvcc is not that of CUDA 12.4"
+"$folder/bin/nvcc" --version | holds 'release 12\.4' || die "$folder/bin/nvcc is not that of CUDA 12.4"
 rm -rf "$work"
