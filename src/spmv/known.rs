@@ -20,10 +20,10 @@ const WHAT: &str = "product with an operator";
 const PIECE: usize = 4096;
 
 /// Whether products with `a` need vectors in host memory, whatever the context's backend.
-pub(super) fn is_on_host<T: Scalar>(a: &Matrix) -> Result<bool> {
+pub(super) fn is_on_host(a: &Matrix) -> Result<bool> {
     match operator(a) {
-        Some(own) => Ok(own.lock::<T>("a")?.view()?.on_device().is_none()),
-        None => Ok(false),
+        Some(own) => with_scalar!(a.dtype(), "a", T => Ok(own.lock::<T>("a")?.view()?.on_device().is_none())),
+        None => a.dtype().expect_scalar("a").map(|_| false),
     }
 }
 

@@ -14,7 +14,6 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::matrix::sparse::{CopyBytes, Rows, order_bytes, reordered_bytes, transpose_bytes};
 use crate::matrix::{Csr, Matrix};
-use crate::scalar::with_scalar;
 
 impl Plan {
     /// Host bytes that [`Plan::cached`] is charged for: those of copies of the matrix. Beside a plan that the matrix keeps
@@ -82,7 +81,7 @@ impl Plan {
         let figures = statistics(&rows);
         let figures = (figures, row_lanes(&figures));
         let made = Multiplied { from, is_copied: is_turned || options.ordering.is_some(), rows, cols, figures };
-        with_scalar!(a.dtype(), "a", T => expected::<T>(&made, &options, width))
+        expected(a.dtype().expect_scalar("a")?, &made, &options, width)
     }
 
     /// Device bytes of products of this plan with `width` vectors, beside those that the plan has already. 0 on the CPU.
@@ -92,7 +91,7 @@ impl Plan {
     pub fn bytes_of_products(&self, a: &Matrix, width: usize) -> Result<DeviceBytes> {
         let Some(device) = self.device.as_deref() else { return Ok(DeviceBytes::default()) };
         let own = csr(self.matrix(a))?;
-        with_scalar!(a.dtype(), "a", T => device.bytes_of_products::<T>(own, width))
+        device.bytes_of_products(a.dtype().expect_scalar("a")?, own, width)
     }
 }
 

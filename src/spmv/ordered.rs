@@ -6,7 +6,7 @@ use crate::alloc;
 use crate::backend::gpu::kernels::spmv::Strided;
 use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::error::Result;
-use crate::scalar::Scalar;
+use crate::scalar::{DType, Scalar};
 use crate::shape::product;
 
 const WHAT: &str = "order of a sparse product";
@@ -34,26 +34,26 @@ impl Plan {
         order.apply(context, Direction::ToMatrix, width, &to, y)
     }
 
-    /// As [`Plan::ordered`] on the device; `work` gets rows of `width` numbers without gaps.
-    pub(super) fn ordered_on_device<T: Scalar>(
+    /// As [`Plan::ordered`] for numbers of type `dtype` on the device; `work` gets rows of `width` numbers without gaps.
+    pub(super) fn ordered_on_device(
         &self,
+        dtype: DType,
         on: (&Gpu, &GpuStream),
         order: &Renumbering,
         (width, keeps): (usize, bool),
-        x: Strided<'_>,
-        y: Strided<'_>,
+        (x, y): (Strided<'_>, Strided<'_>),
         work: impl FnOnce(Region<'_>, Region<'_>) -> Result<()>,
     ) -> Result<()> {
         let (gpu, stream) = on;
-        let bytes = product(WHAT, product(WHAT, order.len(), width)?, size_of::<T>())?;
+        let bytes = product(WHAT, product(WHAT, order.len(), width)?, dtype.size())?;
         let buffer = || gpu.allocate_uninitialized_on(stream, WHAT, bytes);
         let (from, to) = (buffer()?, buffer()?);
         let rows = |memory| Strided { memory, row: width, column: 1 };
-        order.apply_on_device(T::DTYPE, on, Direction::ToOrder, width, x, rows(from.whole()))?;
+        order.apply_on_device(dtype, on, Direction::ToOrder, width, x, rows(from.whole()))?;
         if keeps {
-            order.apply_on_device(T::DTYPE, on, Direction::ToOrder, width, y, rows(to.whole()))?;
+            order.apply_on_device(dtype, on, Direction::ToOrder, width, y, rows(to.whole()))?;
         }
         work(from.whole(), to.whole())?;
-        order.apply_on_device(T::DTYPE, on, Direction::ToMatrix, width, rows(to.whole()), y)
+        order.apply_on_device(dtype, on, Direction::ToMatrix, width, rows(to.whole()), y)
     }
 }

@@ -12,7 +12,7 @@ use super::tiles::{Shares, Tile, csr, operator};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
-use crate::scalar::Scalar;
+use crate::scalar::{DType, Scalar, with_scalar};
 
 /// The plan of a product, for every matrix of one structure, whatever its values.
 ///
@@ -139,5 +139,10 @@ impl Operator {
     pub(super) fn terms<T: Scalar>(&self) -> Result<&Terms<T::Part>> {
         let typed = self.terms.downcast_ref();
         typed.ok_or_else(|| Error::invalid("a", format!("is {}, the plan is for another type", T::DTYPE.name())))
+    }
+
+    /// The sign of the matrix's term, and whether its rows and columns are scaled, for vectors of type `dtype`.
+    pub(super) fn sign_and_sides(&self, dtype: DType) -> Result<(f64, (bool, bool))> {
+        with_scalar!(dtype, "a", T => self.terms::<T>().map(|terms| (terms.sign, terms.sides)))
     }
 }

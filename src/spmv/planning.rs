@@ -18,7 +18,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::matrix::sparse::{Rows, reordered, transpose};
-use crate::scalar::{Real, Scalar, with_scalar};
+use crate::scalar::{Real, with_real, with_scalar};
 
 impl Plan {
     /// Examines the rows of a sparse matrix, O(rows). With [`Op::Transpose`] or [`Op::Adjoint`] of a matrix that is not
@@ -63,17 +63,17 @@ impl Plan {
         plan.renumbering = renumbering;
         match context.backend() {
             Backend::Cpu => plan.cut(&rows)?,
-            Backend::Gpu(gpu) => with_scalar!(a.dtype(), "a", T => {
+            Backend::Gpu(gpu) => {
+                let dtype = a.dtype().expect_scalar("a")?;
                 if options.method == Method::Auto {
-                    (plan.info.method, plan.info.reason) = gpu::choose::<T>(&statistics, multiplied.cols());
+                    (plan.info.method, plan.info.reason) = gpu::choose(dtype, &statistics, multiplied.cols());
                 }
-                let made = gpu::Prepared::new::<T>(gpu, multiplied, plan.info.method, row_lanes)?;
+                let made = gpu::Prepared::new(dtype, gpu, multiplied, plan.info.method, row_lanes)?;
                 let (tiles, bytes) = made.figures();
                 plan.info.tiles = tiles;
                 plan.info.bytes += bytes;
                 plan.device = Some(Box::new(made));
-                Ok(())
-            })?,
+            }
         }
         plan.other = other;
         plan.make_operator(source)?;
@@ -206,17 +206,15 @@ impl Plan {
         let from = csr(other.as_ref().unwrap_or(source))?;
         if let (Some(device), Backend::Gpu(gpu)) = (&mut self.device, self.context.backend()) {
             let (method, row_lanes) = (self.info.method, self.info.row_lanes);
-            with_scalar!(a.dtype(), "a", T => {
-                if is_copied == had_copy {
-                    device.update::<T>(gpu, from)?;
-                } else {
-                    // The plan may read the indices in the matrix's device memory, which a copy does not have.
-                    self.info.bytes -= device.figures().1;
-                    **device = gpu::Prepared::new::<T>(gpu, from, method, row_lanes)?;
-                    self.info.bytes += device.figures().1;
-                }
-                Ok(())
-            })?;
+            let dtype = a.dtype().expect_scalar("a")?;
+            if is_copied == had_copy {
+                device.update(dtype, gpu, from)?;
+            } else {
+                // The plan may read the indices in the matrix's device memory, which a copy does not have.
+                self.info.bytes -= device.figures().1;
+                **device = gpu::Prepared::new(dtype, gpu, from, method, row_lanes)?;
+                self.info.bytes += device.figures().1;
+            }
         }
         self.other = other;
         self.make_operator(source)?;
@@ -242,20 +240,22 @@ impl Plan {
 impl Operator {
     /// The operator of the plan's kind, for a matrix whose products are planned already.
     pub(super) fn new(plan: &Plan, a: &Matrix) -> Result<Self> {
-        with_scalar!(a.dtype(), "a", T => Self::typed::<T>(plan, a))
+        with_real!(a.dtype().expect_scalar("a")?.part(), "a", P => Self::with_parts::<P>(plan, a))
     }
 
-    fn typed<T: Scalar>(plan: &Plan, a: &Matrix) -> Result<Self> {
+    /// As [`Operator::new`] for numbers with parts of type `P`.
+    fn with_parts<P: Real>(plan: &Plan, a: &Matrix) -> Result<Self> {
         let options = plan.options();
-        let mut terms = Terms::<T::Part>::none();
+        let mut terms = Terms::<P>::none();
         if options.kind.is_of_graph() {
-            terms = Terms::new(options.kind, &plan.degrees::<T>(a)?, Some(a), |row| row)?;
+            let degrees = with_scalar!(a.dtype(), "a", T => plan.degrees::<T>(a))?;
+            terms = Terms::new(options.kind, &degrees, Some(a), |row| row)?;
             if options.op != Op::Plain {
                 terms.sides = (terms.sides.1, terms.sides.0);
             }
             if let Some(order) = plan.renumbering() {
                 for list in terms.lists() {
-                    let mut turned = alloc::filled("operator of a sparse product", list.len(), T::Part::ONE)?;
+                    let mut turned = alloc::filled("operator of a sparse product", list.len(), P::ONE)?;
                     order.apply(plan.context(), Direction::ToOrder, 1, list, &mut turned)?;
                     *list = turned;
                 }
@@ -263,7 +263,7 @@ impl Operator {
         }
         let device = match plan.context().backend() {
             Backend::Cpu => None,
-            Backend::Gpu(gpu) => Some(gpu::DeviceTerms::new::<T>(gpu, &terms)?),
+            Backend::Gpu(gpu) => Some(gpu::DeviceTerms::new(a.dtype(), gpu, &terms)?),
         };
         let back = if options.kind.is_of_square() {
             None

@@ -51,10 +51,10 @@ impl Plan {
         y.expect_dims("y", &[rows])?;
         let queue = stream::select(self.context(), queue)?;
         if let (Backend::Gpu(gpu), Some(queue)) = (self.context().backend(), queue) {
-            if with_scalar!(a.dtype(), "a", T => known::is_on_host::<T>(a))? {
+            if known::is_on_host(a)? {
                 return with_scalar!(a.dtype(), "a", T => self.apply_through_host::<T>((gpu, queue), a, (alpha, beta), x, y));
             }
-            return with_scalar!(a.dtype(), "a", T => self.apply_on_device::<T>((gpu, queue), a, (alpha, beta), x, y));
+            return self.apply_on_device((gpu, queue), a, (alpha, beta), x, y);
         }
         with_scalar!(a.dtype(), "a", T => {
             let x = packed("x", x.view::<T>("x")?.data(), x)?;
@@ -126,10 +126,10 @@ impl Plan {
         }
         if let (Memory::Device(_), Memory::Device(_), Some(queue)) = (x.memory, &*y.memory, queue) {
             let scalars = (alpha, beta);
-            if with_scalar!(a.dtype(), "a", T => known::is_on_host::<T>(a))? {
+            if known::is_on_host(a)? {
                 return with_scalar!(a.dtype(), "a", T => self.apply_block_through_host::<T>(queue, a, scalars, x, y));
             }
-            return with_scalar!(a.dtype(), "a", T => self.apply_block_on_device::<T>(queue, a, scalars, width, x, y));
+            return self.apply_block_on_device(queue, a, scalars, width, x, y);
         }
         with_scalar!(a.dtype(), "a", T => {
             let (alpha, beta) = (T::from_parts(alpha.re, alpha.im), T::from_parts(beta.re, beta.im));

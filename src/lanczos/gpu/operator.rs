@@ -12,7 +12,7 @@ use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region, View};
 use crate::dense::Op;
 use crate::error::{Error, Result};
 use crate::matrix::{Matrix, OnDevice};
-use crate::scalar::{Complex, DType, Scalar, with_scalar};
+use crate::scalar::{Complex, DType, Scalar};
 use crate::shape::product;
 use crate::spmv::gpu::Space;
 use crate::spmv::{Plan, Renumbering};
@@ -49,15 +49,8 @@ struct Planned<'o> {
 }
 
 impl Products<'_> {
-    /// Applies `finish` to the sums op(A) `gathered`, of type `dtype`, in stream order.
-    fn multiply(
-        &self,
-        dtype: DType,
-        stream: &GpuStream,
-        op: Op,
-        gathered: Region<'_>,
-        finish: &DeviceFinish<'_>,
-    ) -> Result<()> {
+    /// Applies `finish` to the sums op(A) `gathered` in stream order.
+    fn multiply(&self, stream: &GpuStream, op: Op, gathered: Region<'_>, finish: &DeviceFinish<'_>) -> Result<()> {
         let own = match self {
             Self::Own(own) => return own.multiply(stream, op, gathered, finish),
             Self::Planned(own) => own,
@@ -69,7 +62,7 @@ impl Products<'_> {
                 return Err(Error::Internal("products with an adjoint that was not planned".into()));
             }
         };
-        with_scalar!(dtype, "a", T => plan.multiply_device::<T>(own.matrix, stream, space, gathered, finish))
+        plan.multiply_device(own.matrix, stream, space, gathered, finish)
     }
 }
 
@@ -151,7 +144,7 @@ impl<'o> DeviceOperator<'o> {
                 sum: gpu.allocate_on(stream, WHAT, 8 * parts(dtype))?,
             }),
         };
-        let space = |plan: &Plan| with_scalar!(dtype, "a", T => plan.device_space::<T>(stream));
+        let space = |plan: &Plan| plan.device_space(stream);
         let products = match products {
             DeviceProducts::Own(own) => Products::Own(own),
             DeviceProducts::Planned { matrix, plan, adjoint } => {
@@ -252,7 +245,7 @@ impl<'o> DeviceOperator<'o> {
             diagonal: self.diagonal.as_ref().map(DeviceMemory::whole),
             ..made
         };
-        self.products.multiply(self.dtype, &self.stream, Op::Plain, gathered, &made)
+        self.products.multiply(&self.stream, Op::Plain, gathered, &made)
     }
 
     /// Whether [`DeviceOperator::apply_block`] supports this operator.
@@ -295,9 +288,7 @@ impl<'o> DeviceOperator<'o> {
         place(dtype, gpu, stream, View::packed(gathered, rows, width), View::packed(input, width, rows), true, false)?;
         let factors = (real(self.alpha), real(0.0));
         let (input_rows, output_rows) = ((input, width), (output, width));
-        with_scalar!(dtype, "a", T => {
-            own.plan.multiply_device_block::<T>(own.matrix, stream, factors, width, input_rows, output_rows)
-        })?;
+        own.plan.multiply_device_block(own.matrix, stream, factors, width, input_rows, output_rows)?;
         place(dtype, gpu, stream, View::packed(output, width, rows), View::packed(y, rows, width), true, false)?;
         if let Some(parts) = &self.scale {
             each(y, y, Some(parts), 1.0, 0.0)?;
@@ -318,15 +309,14 @@ impl<'o> DeviceOperator<'o> {
 
     /// y = op(A) x with the operator's matrix A, in stream order.
     pub(super) fn factor(&self, op: Op, ProductVectors { x, y }: ProductVectors<'_>) -> Result<()> {
-        self.products.multiply(self.dtype, &self.stream, op, x, &DeviceFinish::plain(y, real(1.0), real(0.0)))
+        self.products.multiply(&self.stream, op, x, &DeviceFinish::plain(y, real(1.0), real(0.0)))
     }
 
     /// y = scale (A - center) x + keep y, in stream order.
     pub(super) fn affine(&self, step: Affine, ProductVectors { x, y }: ProductVectors<'_>) -> Result<()> {
         let (dtype, gpu, stream) = (self.dtype, &self.gpu, &self.stream);
         let finish = |y, x| self.finished(step, ProductVectors { x, y });
-        let multiply =
-            |op, gathered, finish: &DeviceFinish<'_>| self.products.multiply(dtype, stream, op, gathered, finish);
+        let multiply = |op, gathered, finish: &DeviceFinish<'_>| self.products.multiply(stream, op, gathered, finish);
         let between = || self.between.as_ref().ok_or_else(|| Error::Internal("an operator without its space".into()));
         match self.kind {
             Kind::Gram | Kind::OuterGram => {

@@ -465,12 +465,12 @@ fn enqueued<T: Scalar>(c: &Arc<Context>, n: usize, factor: f64) -> Matrix {
     let own = device.clone();
     let multiply = move |asked: Enqueue| {
         let stream = own.wrap_stream(asked.stream)?;
-        let space = plan.device_space::<T>(&stream)?;
+        let space = plan.device_space(&stream)?;
         for j in 0..asked.count {
             let vector = |from: u64| own.borrow("x", from + (j * n * size_of::<T>()) as u64, n * size_of::<T>(), None);
             let (x, y) = (vector(asked.x)?, vector(asked.y)?);
             let made = DeviceFinish::plain(y.whole(), Complex::new(factor, 0.0), Complex::new(0.0, 0.0));
-            plan.multiply_device::<T>(&a, &stream, &space, x.whole(), &made)?;
+            plan.multiply_device(&a, &stream, &space, x.whole(), &made)?;
         }
         Ok(())
     };

@@ -1,6 +1,7 @@
 //! Calls in a context on a GPU, with vectors in host memory, or in tensors in any memory.
 
 use super::operator::packed;
+use super::upload::upload_first;
 use crate::alloc;
 use crate::backend::gpu::kernels::spmv::Finish as DeviceFinish;
 use crate::backend::gpu::kernels::spmv::{Strided, Vectors};
@@ -8,8 +9,8 @@ use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};
 use crate::backend::memory::Memory;
 use crate::error::{Error, Result};
 use crate::matrix::{Dense, DenseMut, Matrix};
-use crate::scalar::{Complex, Scalar};
-use crate::shape::{Layout, Order};
+use crate::scalar::{Complex, DType, Scalar, with_scalar};
+use crate::shape::{Layout, Order, product};
 use crate::spmv::cpu::Finish;
 use crate::spmv::plan::Plan;
 use crate::tensor::Tensor;
@@ -35,14 +36,13 @@ impl Vector<'_> {
     }
 }
 
-fn vector<'a, T: Scalar>(gpu: &Gpu, stream: &GpuStream, argument: &str, t: &'a Tensor) -> Result<Vector<'a>> {
+/// The vector `t` of numbers of type `dtype` on the device.
+fn vector<'a>(dtype: DType, (gpu, stream): (&Gpu, &GpuStream), argument: &str, t: &'a Tensor) -> Result<Vector<'a>> {
     unit_stride(argument, t)?;
-    t.expect_dtype(argument, T::DTYPE)?;
+    t.expect_dtype(argument, dtype)?;
     Ok(match t.memory() {
         Memory::Device(memory) => Vector::Borrowed(memory),
-        Memory::Host(memory) => {
-            Vector::Copied(gpu.upload_numbers(stream, WHAT, &memory.as_slice::<T>()?[..t.dims()[0]])?)
-        }
+        Memory::Host(memory) => Vector::Copied(upload_first(dtype, gpu, stream, WHAT, memory, t.dims()[0])?),
     })
 }
 
@@ -55,7 +55,7 @@ fn unit_stride(argument: &str, t: &Tensor) -> Result<()> {
 }
 
 impl Plan {
-    pub(in crate::spmv) fn apply_on_device<T: Scalar>(
+    pub(in crate::spmv) fn apply_on_device(
         &self,
         (gpu, stream): (&Gpu, &GpuStream),
         a: &Matrix,
@@ -63,15 +63,15 @@ impl Plan {
         x: &Tensor,
         y: &mut Tensor,
     ) -> Result<()> {
-        a.expect_dtype("a", T::DTYPE)?;
+        let dtype = a.dtype();
         y.check_writable("y")?;
         unit_stride("y", y)?;
-        y.expect_dtype("y", T::DTYPE)?;
-        let x = vector::<T>(gpu, stream, "x", x)?;
+        y.expect_dtype("y", dtype)?;
+        let x = vector(dtype, (gpu, stream), "x", x)?;
         let rows = y.dims()[0];
         let zero = Complex::new(0.0, 0.0);
         let multiply = |x: Region<'_>, y: Region<'_>| {
-            self.multiply_there::<T>((gpu, stream), a, (alpha, beta), 1, (packed(x, 1), packed(y, 1)))
+            self.multiply_there((gpu, stream), a, (alpha, beta), 1, (packed(x, 1), packed(y, 1)))
         };
         let run = |y: &DeviceMemory| {
             let (x, y) = (x.memory().whole(), y.whole());
@@ -79,18 +79,20 @@ impl Plan {
             match self.renumbering().filter(|_| alpha != zero) {
                 None => multiply(x, y),
                 Some(order) => {
-                    let (x, y) = (Strided::vector(x), Strided::vector(y));
-                    self.ordered_on_device::<T>((gpu, stream), order, (1, beta != zero), x, y, multiply)
+                    let vectors = (Strided::vector(x), Strided::vector(y));
+                    self.ordered_on_device(dtype, (gpu, stream), order, (1, beta != zero), vectors, multiply)
                 }
             }
         };
         match y.memory_mut("y")? {
             Memory::Device(y) => run(y),
             Memory::Host(y) => {
-                let y = &mut y.as_mut_slice::<T>()?[..rows];
-                let there = upload(gpu, stream, y, beta)?;
+                let there = match beta == zero {
+                    true => gpu.allocate_uninitialized(WHAT, product(WHAT, rows, dtype.size())?)?,
+                    false => upload_first(dtype, gpu, stream, WHAT, y, rows)?,
+                };
                 run(&there)?;
-                gpu.download_numbers(stream, &there, y)
+                with_scalar!(dtype, "a", T => gpu.download_numbers(stream, &there, &mut y.as_mut_slice::<T>()?[..rows]))
             }
         }
     }
@@ -162,7 +164,7 @@ impl Plan {
     }
 
     /// Products with the columns of matrices on the device. Sizes and types were checked before.
-    pub(in crate::spmv) fn apply_block_on_device<'a, T: Scalar>(
+    pub(in crate::spmv) fn apply_block_on_device<'a>(
         &self,
         stream: &GpuStream,
         a: &Matrix,
@@ -172,30 +174,30 @@ impl Plan {
         y: DenseMut<'a>,
     ) -> Result<()> {
         let (from, to) = (x.memory.device("x")?, y.memory.device("y")?);
-        let gpu = self.context().gpu("plan")?;
+        let (gpu, dtype) = (self.context().gpu("plan")?, a.dtype());
         let zero = Complex::new(0.0, 0.0);
         let (order, keeps) = (self.renumbering().filter(|_| scalars.0 != zero), scalars.1 != zero);
         if x.order == Order::RowMajor {
             let block = |memory, layout: &Layout| Vectors { memory, stride: layout.strides()[0] };
             let (x, y) = (block(from.whole(), x.layout), block(to.whole(), y.layout));
             let Some(order) = order else {
-                return self.multiply_there::<T>((gpu, stream), a, scalars, width, (x, y));
+                return self.multiply_there((gpu, stream), a, scalars, width, (x, y));
             };
             let rows = |of: Vectors<'a>| Strided { memory: of.memory, row: of.stride, column: 1 };
-            return self.ordered_on_device::<T>((gpu, stream), order, (width, keeps), rows(x), rows(y), |x, y| {
-                self.multiply_there::<T>((gpu, stream), a, scalars, width, (packed(x, width), packed(y, width)))
+            return self.ordered_on_device(dtype, (gpu, stream), order, (width, keeps), (rows(x), rows(y)), |x, y| {
+                self.multiply_there((gpu, stream), a, scalars, width, (packed(x, width), packed(y, width)))
             });
         }
         let multiply = |x: Region<'_>, y: Region<'_>| {
-            self.multiply_there::<T>((gpu, stream), a, scalars, 1, (packed(x, 1), packed(y, 1)))
+            self.multiply_there((gpu, stream), a, scalars, 1, (packed(x, 1), packed(y, 1)))
         };
         for j in 0..width {
-            let (x, y) = (part::<T>(from, x.layout, j)?, part::<T>(to, y.layout, j)?);
+            let (x, y) = (part(dtype, from, x.layout, j)?, part(dtype, to, y.layout, j)?);
             match order {
                 None => multiply(x, y)?,
                 Some(order) => {
-                    let (x, y) = (Strided::vector(x), Strided::vector(y));
-                    self.ordered_on_device::<T>((gpu, stream), order, (1, keeps), x, y, multiply)?;
+                    let vectors = (Strided::vector(x), Strided::vector(y));
+                    self.ordered_on_device(dtype, (gpu, stream), order, (1, keeps), vectors, multiply)?;
                 }
             }
         }
@@ -217,8 +219,8 @@ impl Plan {
         let there = upload(gpu, stream, y, wide(finish.beta))?;
         let arrays = Arrays::new(gpu, &finish, x)?;
         let device = arrays.finish(&finish, there.whole());
-        let space = self.cached_space::<T>(stream)?;
-        self.multiply_device::<T>(a, stream, &space, gathered.whole(), &device)?;
+        let space = self.cached_space(T::DTYPE, stream)?;
+        self.multiply_device(a, stream, &space, gathered.whole(), &device)?;
         gpu.download_numbers(stream, &there, y)
     }
 
@@ -237,14 +239,7 @@ impl Plan {
         let there = upload(gpu, stream, y, wide(finish.beta))?;
         let arrays = Arrays::new(gpu, &finish, x)?;
         let device = arrays.finish(&finish, there.whole());
-        self.multiply_device_block_finished::<T>(
-            a,
-            stream,
-            width,
-            packed(from.whole(), width),
-            &device,
-            (width, width),
-        )?;
+        self.multiply_device_block_finished(a, stream, width, packed(from.whole(), width), &device, (width, width))?;
         gpu.download_numbers(stream, &there, y)
     }
 }
@@ -277,10 +272,10 @@ impl Arrays {
 }
 
 /// Column j of a column-major matrix.
-fn part<'a, T>(memory: &'a DeviceMemory, layout: &Layout, j: usize) -> Result<Region<'a>> {
+fn part<'a>(dtype: DType, memory: &'a DeviceMemory, layout: &Layout, j: usize) -> Result<Region<'a>> {
     // Columns without rows have no address.
     let j = if layout.dims()[0] == 0 { 0 } else { j };
-    memory.region(j * layout.strides()[1] * size_of::<T>(), layout.dims()[0] * size_of::<T>())
+    memory.region(j * layout.strides()[1] * dtype.size(), layout.dims()[0] * dtype.size())
 }
 
 /// Memory for y on the device: a copy of y, or with beta = 0 uninitialized.

@@ -1,5 +1,6 @@
 //! A sparse matrix in device memory.
 
+use super::upload::upload_first;
 use crate::alloc;
 use crate::backend::gpu::kernels::spmv::Rows as DeviceRows;
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream};
@@ -7,7 +8,7 @@ use crate::backend::memory::Memory;
 use crate::error::{Error, Result};
 use crate::matrix::sparse::Indices;
 use crate::matrix::{Csr, DeviceIndices, IndexType};
-use crate::scalar::Scalar;
+use crate::scalar::DType;
 
 /// Offsets and columns, from 0, without the values.
 pub(super) struct Structure {
@@ -128,13 +129,12 @@ pub(super) enum Values {
 
 impl Values {
     /// The values of the plan's matrix; those on the host are copied to the device.
-    pub(super) fn new<T: Scalar>(gpu: &Gpu, stream: &GpuStream, csr: &Csr) -> Result<Self> {
+    pub(super) fn new(dtype: DType, gpu: &Gpu, stream: &GpuStream, csr: &Csr) -> Result<Self> {
         Ok(match &csr.parts().values {
             None => Self::Ones,
             Some(Memory::Device(_)) => Self::Matrix,
             Some(Memory::Host(host)) => {
-                let values = &host.as_slice::<T>()?[..csr.nnz()];
-                Self::Own(gpu.upload_numbers(stream, "values of a sparse matrix", values)?)
+                Self::Own(upload_first(dtype, gpu, stream, "values of a sparse matrix", host, csr.nnz())?)
             }
         })
     }

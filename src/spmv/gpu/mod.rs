@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `matrix` | the matrix on the device |
 //! | `cut` | division of the work into shares |
+//! | `upload` | copies of numbers to the device |
 //! | `sweeps` | products by columns, then sums by rows |
 //! | `space` | workspace |
 //! | `prepared` | a plan's data, and the choice of a method |
@@ -29,6 +30,7 @@ mod sweeps;
 mod terms;
 #[cfg(test)]
 pub(crate) mod tests;
+mod upload;
 
 pub use needed::DeviceBytes;
 pub(super) use needed::{Multiplied, expected};

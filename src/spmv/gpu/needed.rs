@@ -11,7 +11,7 @@ use crate::backend::memory::Memory;
 use crate::error::Result;
 use crate::matrix::Csr;
 use crate::matrix::sparse::{CopyBytes, Rows};
-use crate::scalar::Scalar;
+use crate::scalar::DType;
 use crate::spmv::info::Statistics;
 use crate::spmv::options::{Method, Options};
 
@@ -47,13 +47,14 @@ pub(in crate::spmv) struct Multiplied<'a> {
 
 /// Bytes of a plan that is not made yet, and of its products with `width` vectors. They are exact for rows in the order of
 /// products, for other orders and for [`Method::Sweeps`] an upper bound.
-pub(in crate::spmv) fn expected<T: Scalar>(
+pub(in crate::spmv) fn expected(
+    dtype: DType,
     of: &Multiplied<'_>,
     options: &Options,
     width: usize,
 ) -> Result<DeviceBytes> {
     let Multiplied { from, rows, is_copied, .. } = of;
-    let (entries, number) = (from.nnz(), size_of::<T>());
+    let (entries, number) = (from.nnz(), dtype.size());
     let values = from.parts().values.as_ref();
     let structure = if *is_copied { Structure::bytes_of_copy(rows.len(), entries) } else { Structure::bytes_of(from) };
     let own_values = match values {
@@ -63,30 +64,30 @@ pub(in crate::spmv) fn expected<T: Scalar>(
     };
     let order = if options.ordering.is_some() { rows.len().saturating_mul(8) } else { 0 };
     let before = structure.saturating_add(own_values).saturating_add(order);
-    let method = if options.method == Method::Auto { choose::<T>(&of.figures.0, of.cols).0 } else { options.method };
+    let method = if options.method == Method::Auto { choose(dtype, &of.figures.0, of.cols).0 } else { options.method };
     let is_in_order = options.ordering.is_none();
-    let (shares, made, products) = match form::<T>(method, of.figures.1, entries) {
+    let (shares, made, products) = match form(dtype, method, of.figures.1, entries) {
         Some(Form::ShortTiles) if !is_in_order => alone(Cut::most_tiles(rows, SHORT_TILE, TILE_ROWS)),
         Some(Form::Tiles) if !is_in_order => alone(Cut::most_tiles(rows, TILE, TILE_ROWS)),
         Some(form) => alone(cut(form, rows)?.sizes()),
         None => {
-            let shares = if is_in_order { Sweeps::cut::<T>(rows)?.sizes() } else { Sweeps::most_cut::<T>(rows) };
-            let (bytes, products) = Sweeps::bytes_of::<T>((of.cols, entries), shares, values.is_some());
+            let shares = if is_in_order { Sweeps::cut(dtype, rows)?.sizes() } else { Sweeps::most_cut(dtype, rows) };
+            let (bytes, products) = Sweeps::bytes_of(dtype, (of.cols, entries), shares, values.is_some());
             (shares, bytes, products)
         }
     };
     let mut bytes = DeviceBytes {
         plan: CopyBytes { peak: before, kept: before }.then(made),
-        space: space_bytes::<T>((shares.pieces, shares.longs, products)),
+        space: space_bytes(dtype, (shares.pieces, shares.longs, products)),
         ..DeviceBytes::default()
     };
     for width in widths(width) {
-        let entries = block_entries(T::DTYPE, width);
+        let entries = block_entries(dtype, width);
         let shares = match is_in_order {
             true => Cut::tiles(rows, entries, TILE_ROWS)?.sizes(),
             false => Cut::most_tiles(rows, entries, TILE_ROWS),
         };
-        bytes.add_block::<T>(shares, width, true);
+        bytes.add_block(dtype, shares, width, true);
     }
     Ok(bytes)
 }
@@ -103,28 +104,28 @@ fn widths(width: usize) -> impl Iterator<Item = usize> {
 }
 
 /// Bytes of [`Space`](super::Space) for these numbers of partial sums, of counters and of stored products.
-fn space_bytes<T>((pieces, longs, products): (usize, usize, usize)) -> usize {
-    pieces.saturating_add(products).saturating_mul(size_of::<T>()).saturating_add(4 * longs)
+fn space_bytes(dtype: DType, (pieces, longs, products): (usize, usize, usize)) -> usize {
+    pieces.saturating_add(products).saturating_mul(dtype.size()).saturating_add(4 * longs)
 }
 
 impl DeviceBytes {
     /// Counts a product with `width` vectors, and with `is_new` its tiles.
-    fn add_block<T>(&mut self, shares: CutSizes, width: usize, is_new: bool) {
+    fn add_block(&mut self, dtype: DType, shares: CutSizes, width: usize, is_new: bool) {
         if is_new {
             self.tiles = self.tiles.saturating_add(shares.bytes);
         }
-        self.block = self.block.max(shares.pieces.saturating_mul(width).saturating_mul(size_of::<T>()));
+        self.block = self.block.max(shares.pieces.saturating_mul(width).saturating_mul(dtype.size()));
     }
 }
 
 impl Prepared {
     /// Bytes of products of the plan with `width` vectors, beyond those that the plan holds. `a` is the matrix of the
     /// products.
-    pub(in crate::spmv) fn bytes_of_products<T: Scalar>(&self, a: &Csr, width: usize) -> Result<DeviceBytes> {
-        let space = space_bytes::<T>(self.workspace_lengths());
+    pub(in crate::spmv) fn bytes_of_products(&self, dtype: DType, a: &Csr, width: usize) -> Result<DeviceBytes> {
+        let space = space_bytes(dtype, self.workspace_lengths());
         let mut bytes = DeviceBytes { space, ..DeviceBytes::default() };
         for width in widths(width) {
-            let entries = block_entries(T::DTYPE, width);
+            let entries = block_entries(dtype, width);
             let made = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
             let found = made.iter().find(|tiles| tiles.0 == entries).map(|tiles| tiles.1.sizes());
             drop(made);
@@ -133,7 +134,7 @@ impl Prepared {
                 Some(shares) => shares,
                 None => Cut::tiles(&Rows::new(a)?, entries, TILE_ROWS)?.sizes(),
             };
-            bytes.add_block::<T>(shares, width, is_new);
+            bytes.add_block(dtype, shares, width, is_new);
         }
         Ok(bytes)
     }

@@ -98,7 +98,7 @@ fn compare<T: Scalar>(c: &Arc<Context>, a: &Matrix, options: Options, width: usi
     let gpu = c.gpu("test").unwrap();
     let stream = gpu.default_stream();
     let before = budget.used();
-    let space = plan.device_space::<T>(stream).unwrap();
+    let space = plan.device_space(stream).unwrap();
     assert_eq!((budget.used() - before) as usize, again.space, "{what}");
     drop(space);
     let (rows, cols) = if options.op == Op::Plain { (a.rows(), a.cols()) } else { (a.cols(), a.rows()) };
@@ -106,7 +106,7 @@ fn compare<T: Scalar>(c: &Arc<Context>, a: &Matrix, options: Options, width: usi
     let (x, y) = (memory(cols), memory(rows));
     let before = budget.restart_peak();
     let factors = (Complex::new(1.0, 0.0), Complex::new(0.0, 0.0));
-    plan.multiply_device_block::<T>(a, stream, factors, width, (x.whole(), width), (y.whole(), width)).unwrap();
+    plan.multiply_device_block(a, stream, factors, width, (x.whole(), width), (y.whole(), width)).unwrap();
     assert_eq!((budget.used() - before) as usize, again.tiles, "{what}");
     assert_eq!((budget.peak() - before) as usize, again.tiles + again.block, "{what}");
     assert_eq!(Plan::device_bytes(c, a, options, width).unwrap().tiles, 0, "{what}");

@@ -11,7 +11,7 @@ use crate::backend::gpu::kernels::spmv::{self as kernels, Form, SHORT_TILE, TILE
 use crate::error::{Error, Result};
 use crate::matrix::Csr;
 use crate::matrix::sparse::Rows;
-use crate::scalar::{DType, Scalar};
+use crate::scalar::DType;
 use crate::spmv::info::Statistics;
 use crate::spmv::options::Method;
 
@@ -32,7 +32,7 @@ pub(in crate::spmv) struct Prepared {
     pub(super) structure: Structure,
     pub(super) values: Values,
     pub(super) kernels: Kernels,
-    dtype: DType,
+    pub(super) dtype: DType,
     /// Tiles for blocks of vectors, with their number of entries as key.
     pub(super) blocks: Mutex<Vec<(usize, Arc<DeviceCut>)>>,
     /// Cached workspaces, for products that run one after another.
@@ -48,12 +48,12 @@ pub(super) struct WorkspaceKey {
 }
 
 /// Chooses a method from the row lengths and the type, as measured on an H200 (`benches/gpu/spmv_kernels.cu`).
-pub(in crate::spmv) fn choose<T: Scalar>(s: &Statistics, cols: usize) -> (Method, &'static str) {
+pub(in crate::spmv) fn choose(dtype: DType, s: &Statistics, cols: usize) -> (Method, &'static str) {
     let is_alike = s.longest as f64 <= (4.0 * s.mean).max(8.0) && s.deviation <= 0.5 * s.mean.max(1.0);
-    let is_far = cols.saturating_mul(size_of::<T>()) > 2 << 20;
+    let is_far = cols.saturating_mul(dtype.size()) > 2 << 20;
     if is_alike {
         (Method::EntrySplit, "rows of like length")
-    } else if s.nnz > 1 << 22 && is_far && size_of::<T>() == 4 && sweeps::fits::<T>(cols, s.nnz) {
+    } else if s.nnz > 1 << 22 && is_far && dtype.size() == 4 && sweeps::fits(dtype, cols, s.nnz) {
         (Method::Sweeps, "small numbers gathered from all over a long vector")
     } else if s.nnz > 1 << 24 && s.mean > 12.0 {
         (Method::RowBin, "many long rows of very different lengths")
@@ -63,14 +63,14 @@ pub(in crate::spmv) fn choose<T: Scalar>(s: &Statistics, cols: usize) -> (Method
 }
 
 /// The kernel of a method, for rows of `group` lanes where it has groups; `None` for the sweeps.
-pub(super) fn form<T>(method: Method, group: usize, entries: usize) -> Option<Form> {
+pub(super) fn form(dtype: DType, method: Method, group: usize, entries: usize) -> Option<Form> {
     Some(match method {
         Method::Scalar => Form::Rows(1),
         Method::Vector => Form::Rows(32),
         Method::RowGroup => Form::Rows(group),
         Method::RowBin => Form::Bins,
         Method::Merge => Form::Merge,
-        Method::Auto | Method::EntrySplit if has_short_tiles::<T>(entries) => Form::ShortTiles,
+        Method::Auto | Method::EntrySplit if has_short_tiles(dtype, entries) => Form::ShortTiles,
         Method::Auto | Method::EntrySplit => Form::Tiles,
         Method::Sweeps => return None,
     })
@@ -88,35 +88,35 @@ pub(super) fn cut(form: Form, rows: &Rows<'_>) -> Result<Cut> {
 }
 
 /// Whether tiles are short. Small matrices and wide numbers need more tiles to hide latencies.
-fn has_short_tiles<T>(entries: usize) -> bool {
-    size_of::<T>() > 4 || entries < 1 << 22
+fn has_short_tiles(dtype: DType, entries: usize) -> bool {
+    dtype.size() > 4 || entries < 1 << 22
 }
 
 impl Prepared {
     /// Copies the matrix and the method's shares to the device.
-    pub(in crate::spmv) fn new<T: Scalar>(gpu: &Gpu, a: &Csr, method: Method, group: usize) -> Result<Self> {
+    pub(in crate::spmv) fn new(dtype: DType, gpu: &Gpu, a: &Csr, method: Method, group: usize) -> Result<Self> {
         let stream = gpu.default_stream();
         let structure = Structure::new(gpu, stream, a)?;
-        let values = Values::new::<T>(gpu, stream, a)?;
+        let values = Values::new(dtype, gpu, stream, a)?;
         let rows = Rows::new(a)?;
-        let kernels = match form::<T>(method, group, structure.entries) {
+        let kernels = match form(dtype, method, group, structure.entries) {
             Some(Form::Rows(lanes)) => Kernels::Rows(lanes),
             Some(form) => Kernels::Shares(form, Box::new(DeviceCut::new(gpu, stream, &cut(form, &rows)?)?)),
             None => {
                 let held = values.held(a)?;
-                Kernels::Sweeps(Box::new(Sweeps::new::<T>(gpu, stream, &rows, &structure.with(a, held)?, held)?))
+                Kernels::Sweeps(Box::new(Sweeps::new(dtype, gpu, stream, &rows, &structure.with(a, held)?, held)?))
             }
         };
-        Ok(Self { structure, values, kernels, dtype: T::DTYPE, blocks: Mutex::default(), spaces: Mutex::default() })
+        Ok(Self { structure, values, kernels, dtype, blocks: Mutex::default(), spaces: Mutex::default() })
     }
 
     /// Updates the plan's copies of the values.
-    pub(in crate::spmv) fn update<T: Scalar>(&mut self, gpu: &Gpu, a: &Csr) -> Result<()> {
+    pub(in crate::spmv) fn update(&mut self, dtype: DType, gpu: &Gpu, a: &Csr) -> Result<()> {
         let stream = gpu.default_stream();
-        self.values = Values::new::<T>(gpu, stream, a)?;
+        self.values = Values::new(dtype, gpu, stream, a)?;
         if let Kernels::Sweeps(sweeps) = &mut self.kernels {
             let held = self.values.held(a)?;
-            sweeps.update::<T>(gpu, stream, held, a.nnz())?;
+            sweeps.update(dtype, gpu, stream, held, a.nnz())?;
             stream.synchronize()?;
         }
         Ok(())
@@ -147,16 +147,16 @@ impl Prepared {
         }
     }
 
-    pub(super) fn expect<T: Scalar>(&self) -> Result<()> {
-        if T::DTYPE == self.dtype {
+    pub(super) fn expect(&self, dtype: DType) -> Result<()> {
+        if dtype == self.dtype {
             return Ok(());
         }
-        Err(Error::invalid("a", format!("is {}, the plan is for {}", T::DTYPE.name(), self.dtype.name())))
+        Err(Error::invalid("a", format!("is {}, the plan is for {}", dtype.name(), self.dtype.name())))
     }
 
     /// Tiles for a block of `width` vectors.
-    pub(super) fn block_tiles<T: Scalar>(&self, gpu: &Gpu, a: &Csr, width: usize) -> Result<Arc<DeviceCut>> {
-        let entries = kernels::block_entries(T::DTYPE, width);
+    pub(super) fn block_tiles(&self, gpu: &Gpu, a: &Csr, width: usize) -> Result<Arc<DeviceCut>> {
+        let entries = kernels::block_entries(self.dtype, width);
         let mut made = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = made.iter().find(|m| m.0 == entries) {
             return Ok(Arc::clone(&found.1));

@@ -8,9 +8,8 @@ use super::space::Space;
 use crate::backend::gpu::kernels::spmv::{self as kernels, Finish as DeviceFinish, Form, Vectors};
 use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
-use crate::instances::compiled_here;
 use crate::matrix::Matrix;
-use crate::scalar::{Complex, Scalar};
+use crate::scalar::{Complex, DType};
 use crate::shape::product;
 use crate::spmv::plan::Plan;
 use crate::spmv::tiles::csr;
@@ -27,19 +26,16 @@ impl Plan {
         Ok((gpu, prepared.ok_or_else(|| Error::Internal("a plan on a GPU with nothing there".into()))?))
     }
 
-    compiled_here! {
-        /// Allocates workspace for the products of this plan on `stream`.
-        ///
-        /// # Errors
-        /// [`Error::NotSupported`] for a plan on the CPU; [`Error::OutOfDeviceMemory`].
-        pub fn device_space<T: Scalar>(&self: Plan, stream: &GpuStream) -> Result<Space> = Plan::device_space_of;
-    }
-
-    fn device_space_of<T: Scalar>(&self, stream: &GpuStream) -> Result<Space> {
+    /// Allocates workspace for the products of this plan on `stream`.
+    ///
+    /// # Errors
+    /// [`Error::NotSupported`] for a plan on the CPU; [`Error::OutOfDeviceMemory`].
+    pub fn device_space(&self, stream: &GpuStream) -> Result<Space> {
         let (gpu, prepared) = self.prepared()?;
         let (pieces, longs, products) = prepared.workspace_lengths();
-        let memory =
-            |count| gpu.allocate_uninitialized_on(stream, "work space", product("products", count, size_of::<T>())?);
+        let memory = |count| {
+            gpu.allocate_uninitialized_on(stream, "work space", product("products", count, prepared.dtype.size())?)
+        };
         let arrivals = gpu.allocate_on(stream, "work space", 4 * longs)?;
         Ok(Space { partials: memory(pieces)?, arrivals, products: memory(products)?, launches: Mutex::default() })
     }
@@ -47,12 +43,12 @@ impl Plan {
     /// As [`Plan::device_space`], but cached for the next call on the same stream: allocation takes longer than a small
     /// product. A graph gets a workspace of its own, because it may run at the same time as later calls. The plan frees
     /// it.
-    pub(super) fn cached_space<T: Scalar>(&self, stream: &GpuStream) -> Result<Arc<Space>> {
+    pub(super) fn cached_space(&self, dtype: DType, stream: &GpuStream) -> Result<Arc<Space>> {
         let (gpu, prepared) = self.prepared()?;
-        prepared.expect::<T>()?;
+        prepared.expect(dtype)?;
         let (pieces, longs, products) = prepared.workspace_lengths();
         if (pieces, longs, products) == (0, 0, 0) {
-            return self.device_space::<T>(stream).map(Arc::new);
+            return self.device_space(stream).map(Arc::new);
         }
         let following = WorkspaceKey { queue: stream.raw(), capture: stream.capture()? };
         let mut kept = prepared.spaces.lock().unwrap_or_else(PoisonError::into_inner);
@@ -60,10 +56,10 @@ impl Plan {
             return Ok(Arc::clone(&found.1));
         }
         if kept.len() >= MOST_SPACES {
-            return self.device_space::<T>(stream).map(Arc::new);
+            return self.device_space(stream).map(Arc::new);
         }
         let made = gpu.beside_graphs(|| {
-            let memory = |count| gpu.allocate("work space", product("products", count, size_of::<T>())?);
+            let memory = |count| gpu.allocate("work space", product("products", count, prepared.dtype.size())?);
             let arrivals = gpu.allocate("work space", 4 * longs)?;
             let (partials, products) = (memory(pieces)?, memory(products)?);
             Ok(Arc::new(Space { partials, arrivals, products, launches: Mutex::default() }))
@@ -72,28 +68,17 @@ impl Plan {
         Ok(made)
     }
 
-    compiled_here! {
-        /// Applies `finish` to the sums op(A) `gathered`, whatever the plan's kind, all on the device, in the order of
-        /// `stream`. Rows are in the plan's order ([`Plan::renumbering`]). Does not wait or allocate. With alpha = 0, A and
-        /// `gathered` are not read.
-        ///
-        /// The order of sums depends only on the structure of A: equal calls give equal bits. O(rows + entries). Values on
-        /// the host were copied when the plan was made or [`Plan::update`] was called.
-        ///
-        /// # Errors
-        /// [`Error::InvalidArgument`] for another type or structure than the plan's; [`Error::NotSupported`] for a plan on
-        /// the CPU; [`Error::Cuda`]; [`Error::Internal`] for vectors that are too short.
-        pub fn multiply_device<T: Scalar>(
-            &self: Plan,
-            a: &Matrix,
-            stream: &GpuStream,
-            space: &Space,
-            gathered: Region<'_>,
-            finish: &DeviceFinish<'_>,
-        ) -> Result<()> = Plan::multiply_device_of;
-    }
-
-    fn multiply_device_of<T: Scalar>(
+    /// Applies `finish` to the sums op(A) `gathered`, whatever the plan's kind, all on the device, in the order of
+    /// `stream`. Rows are in the plan's order ([`Plan::renumbering`]). Does not wait or allocate. With alpha = 0, A and
+    /// `gathered` are not read.
+    ///
+    /// The order of sums depends only on the structure of A: equal calls give equal bits. O(rows + entries). Values on
+    /// the host were copied when the plan was made or [`Plan::update`] was called.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for another type or structure than the plan's; [`Error::NotSupported`] for a plan on
+    /// the CPU; [`Error::Cuda`]; [`Error::Internal`] for vectors that are too short.
+    pub fn multiply_device(
         &self,
         a: &Matrix,
         stream: &GpuStream,
@@ -102,10 +87,11 @@ impl Plan {
         finish: &DeviceFinish<'_>,
     ) -> Result<()> {
         self.expect(a)?;
+        let dtype = a.dtype();
         let (gpu, prepared) = self.prepared()?;
-        prepared.expect::<T>()?;
+        prepared.expect(dtype)?;
         if finish.alpha == Complex::new(0.0, 0.0) {
-            return kernels::rest(T::DTYPE, gpu, stream, prepared.structure.rows, finish);
+            return kernels::rest(dtype, gpu, stream, prepared.structure.rows, finish);
         }
         let (partials, arrivals) = (space.partials.whole(), space.arrivals.whole());
         let own = csr(self.matrix(a))?;
@@ -113,35 +99,23 @@ impl Plan {
         let _alone = space.launches.lock().unwrap_or_else(PoisonError::into_inner);
         match &prepared.kernels {
             Kernels::Rows(lanes) => {
-                kernels::multiply(T::DTYPE, gpu, stream, Form::Rows(*lanes), &rows, None, gathered, finish)
+                kernels::multiply(dtype, gpu, stream, Form::Rows(*lanes), &rows, None, gathered, finish)
             }
             Kernels::Shares(form, cut) => {
                 let shares = cut.shares(partials, arrivals);
-                kernels::multiply(T::DTYPE, gpu, stream, *form, &rows, Some(shares), gathered, finish)
+                kernels::multiply(dtype, gpu, stream, *form, &rows, Some(shares), gathered, finish)
             }
-            Kernels::Sweeps(sweeps) => sweeps.multiply::<T>(gpu, stream, &rows, space, gathered, finish),
+            Kernels::Sweeps(sweeps) => sweeps.multiply(dtype, gpu, stream, &rows, space, gathered, finish),
         }
     }
 
-    compiled_here! {
-        /// Y = alpha op(A) X + beta Y on the device for `width` vectors, row by row: number `r * x_stride + k` is element
-        /// (r, k) of X, and likewise for Y. Rows are in the plan's order ([`Plan::renumbering`]). Equal calls give equal
-        /// bits.
-        ///
-        /// # Errors
-        /// As [`Plan::multiply_device`]; [`Error::InvalidArgument`] for a width of 0, or strides less than the width.
-        pub fn multiply_device_block<T: Scalar>(
-            &self: Plan,
-            a: &Matrix,
-            stream: &GpuStream,
-            factors: (Complex<f64>, Complex<f64>),
-            width: usize,
-            from: (Region<'_>, usize),
-            to: (Region<'_>, usize),
-        ) -> Result<()> = Plan::multiply_device_block_of;
-    }
-
-    fn multiply_device_block_of<T: Scalar>(
+    /// Y = alpha op(A) X + beta Y on the device for `width` vectors, row by row: number `r * x_stride + k` is element
+    /// (r, k) of X, and likewise for Y. Rows are in the plan's order ([`Plan::renumbering`]). Equal calls give equal
+    /// bits.
+    ///
+    /// # Errors
+    /// As [`Plan::multiply_device`]; [`Error::InvalidArgument`] for a width of 0, or strides less than the width.
+    pub fn multiply_device_block(
         &self,
         a: &Matrix,
         stream: &GpuStream,
@@ -152,12 +126,12 @@ impl Plan {
     ) -> Result<()> {
         let finish = DeviceFinish::plain(y, alpha, beta);
         let gathered = Vectors { memory: x, stride: x_stride };
-        self.multiply_device_block_finished::<T>(a, stream, width, gathered, &finish, (0, y_stride))
+        self.multiply_device_block_finished(a, stream, width, gathered, &finish, (0, y_stride))
     }
 
     /// Applies `finish` to the sums op(A) `gathered` for `width` vectors, row by row. The last argument has the row
     /// strides of its x and y.
-    pub(super) fn multiply_device_block_finished<T: Scalar>(
+    pub(super) fn multiply_device_block_finished(
         &self,
         a: &Matrix,
         stream: &GpuStream,
@@ -167,8 +141,9 @@ impl Plan {
         (own_stride, y_stride): (usize, usize),
     ) -> Result<()> {
         self.expect(a)?;
+        let dtype = a.dtype();
         let (gpu, prepared) = self.prepared()?;
-        prepared.expect::<T>()?;
+        prepared.expect(dtype)?;
         if width == 0 {
             return Err(Error::invalid("width", "is 0, at least 1 is needed"));
         }
@@ -181,25 +156,25 @@ impl Plan {
         let rows = prepared.structure.with(own, prepared.values.held(own)?)?;
         let strides = (own_stride, y_stride);
         if finish.alpha == Complex::new(0.0, 0.0) {
-            return kernels::rest_block(T::DTYPE, gpu, stream, (rows.rows, width), finish, strides);
+            return kernels::rest_block(dtype, gpu, stream, (rows.rows, width), finish, strides);
         }
         for first in (0..width).step_by(MOST_WIDTH) {
             let count = MOST_WIDTH.min(width - first);
-            let cut = prepared.block_tiles::<T>(gpu, own, count)?;
-            let bytes = product("partials", product("partials", cut.pieces, count)?, size_of::<T>())?;
+            let cut = prepared.block_tiles(gpu, own, count)?;
+            let bytes = product("partials", product("partials", cut.pieces, count)?, dtype.size())?;
             let partials = gpu.allocate_uninitialized_on(stream, "work space", bytes)?;
             let shares = cut.shares(partials.whole(), partials.whole());
-            let gathered = Vectors { memory: columns::<T>(gathered.memory, first)?, ..gathered };
-            let x = finish.x.map(|x| columns::<T>(x, first)).transpose()?;
-            let finish = DeviceFinish { y: columns::<T>(finish.y, first)?, x, ..*finish };
-            kernels::block(T::DTYPE, gpu, stream, &rows, shares, count, gathered, &finish, strides)?;
+            let gathered = Vectors { memory: columns(dtype, gathered.memory, first)?, ..gathered };
+            let x = finish.x.map(|x| columns(dtype, x, first)).transpose()?;
+            let finish = DeviceFinish { y: columns(dtype, finish.y, first)?, x, ..*finish };
+            kernels::block(dtype, gpu, stream, &rows, shares, count, gathered, &finish, strides)?;
         }
         Ok(())
     }
 }
 
 /// The vectors of a block from `first` on.
-fn columns<T>(memory: Region<'_>, first: usize) -> Result<Region<'_>> {
-    let skip = (first * size_of::<T>()).min(memory.bytes());
+fn columns(dtype: DType, memory: Region<'_>, first: usize) -> Result<Region<'_>> {
+    let skip = (first * dtype.size()).min(memory.bytes());
     memory.part(skip, memory.bytes() - skip)
 }

@@ -7,7 +7,7 @@ use crate::backend::gpu::kernels::spmv::{self as kernels, Finish, PAD, Rows as D
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
 use crate::matrix::sparse::{CopyBytes, Rows};
-use crate::scalar::Scalar;
+use crate::scalar::DType;
 use crate::shape::{product, to_i64};
 
 const WHAT: &str = "plan of a sparse product";
@@ -22,8 +22,8 @@ const MOST_ROWS: usize = 1 << 14;
 const LANES: usize = 16;
 
 /// Largest number of entries of a tile of the second sweep.
-const fn capacity<T>() -> usize {
-    match size_of::<T>() {
+const fn capacity(dtype: DType) -> usize {
+    match dtype.size() {
         4 => 8192,
         8 => 6144,
         _ => 4096,
@@ -51,25 +51,26 @@ pub(super) struct Sweeps {
 
 /// Whether the sweeps support a matrix: products are counted in 32 bits, and the table of runs must fit into shared
 /// memory.
-pub(super) fn fits<T: Scalar>(cols: usize, entries: usize) -> bool {
-    let blocks = cols.div_ceil(WIDTH_BYTES / size_of::<T>()).max(1);
+pub(super) fn fits(dtype: DType, cols: usize, entries: usize) -> bool {
+    let blocks = cols.div_ceil(WIDTH_BYTES / dtype.size()).max(1);
     let most_entries = u32::MAX as usize - blocks * PAD;
-    entries < most_entries && kernels::collect_shared(T::DTYPE, blocks, capacity::<T>()) <= 200 << 10
+    entries < most_entries && kernels::collect_shared(dtype, blocks, capacity(dtype)) <= 200 << 10
 }
 
 impl Sweeps {
     /// Bytes that [`Sweeps::new`] is charged for at most, with the tiles of `cut` and, if there are values, a sorted copy;
     /// and the most entries that a product stores.
-    pub(super) fn bytes_of<T: Scalar>(
+    pub(super) fn bytes_of(
+        dtype: DType,
         (cols, entries): (usize, usize),
         cut: CutSizes,
         has_values: bool,
     ) -> (CopyBytes, usize) {
-        let blocks = cols.div_ceil(WIDTH_BYTES / size_of::<T>()).max(1);
+        let blocks = cols.div_ceil(WIDTH_BYTES / dtype.size()).max(1);
         let most = entries.saturating_add(blocks.saturating_mul(PAD - 1));
-        let each_tile = 4 * blocks + 2 * (blocks + 1) + 2 * capacity::<T>();
+        let each_tile = 4 * blocks + 2 * (blocks + 1) + 2 * capacity(dtype);
         let units = (most / UNIT).saturating_add(blocks).saturating_mul(8 * UNIT_WORDS);
-        let each_entry = 2 + 4 + if has_values { size_of::<T>() } else { 0 };
+        let each_entry = 2 + 4 + if has_values { dtype.size() } else { 0 };
         let kept = [cut.count.saturating_mul(each_tile), most.saturating_mul(each_entry), units];
         let kept = kept.into_iter().fold(cut.bytes, usize::saturating_add);
         // The counts and the beginnings of the blocks are freed again.
@@ -77,30 +78,31 @@ impl Sweeps {
     }
 
     /// The shares of rows in the order of the matrix.
-    pub(super) fn cut<T: Scalar>(rows: &Rows<'_>) -> Result<Cut> {
-        Cut::tiles(rows, capacity::<T>(), MOST_ROWS)
+    pub(super) fn cut(dtype: DType, rows: &Rows<'_>) -> Result<Cut> {
+        Cut::tiles(rows, capacity(dtype), MOST_ROWS)
     }
 
     /// Sizes that those of [`Sweeps::cut`] do not exceed for these rows in any order.
-    pub(super) fn most_cut<T: Scalar>(rows: &Rows<'_>) -> CutSizes {
-        Cut::most_tiles(rows, capacity::<T>(), MOST_ROWS)
+    pub(super) fn most_cut(dtype: DType, rows: &Rows<'_>) -> CutSizes {
+        Cut::most_tiles(rows, capacity(dtype), MOST_ROWS)
     }
 
     /// Sorts the entries of a matrix. O(entries) on the device, O(rows) on the host.
-    pub(super) fn new<T: Scalar>(
+    pub(super) fn new(
+        dtype: DType,
         gpu: &Gpu,
         stream: &GpuStream,
         rows: &Rows<'_>,
         a: &DeviceRows<'_>,
         values: Option<&DeviceMemory>,
     ) -> Result<Self> {
-        if !fits::<T>(a.cols, a.entries) {
+        if !fits(dtype, a.cols, a.entries) {
             let problem = format!("method: SWEEPS of {} entries in {} columns", a.entries, a.cols);
             return Err(Error::NotSupported(problem));
         }
-        let (width, capacity) = (WIDTH_BYTES / size_of::<T>(), capacity::<T>());
+        let (width, capacity) = (WIDTH_BYTES / dtype.size(), capacity(dtype));
         let blocks = a.cols.div_ceil(width).max(1);
-        let cut = Self::cut::<T>(rows)?;
+        let cut = Self::cut(dtype, rows)?;
         let count = cut.count;
         let total = |each: usize, bytes: usize| product(WHAT, product(WHAT, count, each)?, bytes);
         // Each block of columns is padded to a multiple of PAD.
@@ -141,14 +143,15 @@ impl Sweeps {
         made.units = gpu.upload_numbers(stream, WHAT, &units)?;
         let begins = gpu.upload_numbers(stream, WHAT, &begins)?;
         kernels::place(gpu, stream, a, &made.swept(), begins.whole())?;
-        made.update::<T>(gpu, stream, values, a.entries)?;
+        made.update(dtype, gpu, stream, values, a.entries)?;
         stream.synchronize()?;
         Ok(made)
     }
 
     /// Sorts the values of the matrix, which are given in its own order.
-    pub(super) fn update<T: Scalar>(
+    pub(super) fn update(
         &mut self,
+        dtype: DType,
         gpu: &Gpu,
         stream: &GpuStream,
         values: Option<&DeviceMemory>,
@@ -160,9 +163,9 @@ impl Sweeps {
         };
         let sorted = match self.values.take() {
             Some(memory) => memory,
-            None => gpu.allocate_uninitialized(WHAT, product(WHAT, self.entries, size_of::<T>())?)?,
+            None => gpu.allocate_uninitialized(WHAT, product(WHAT, self.entries, dtype.size())?)?,
         };
-        kernels::permute(T::DTYPE, gpu, stream, &self.swept(), (values.whole(), entries), sorted.whole())?;
+        kernels::permute(dtype, gpu, stream, &self.swept(), (values.whole(), entries), sorted.whole())?;
         self.values = Some(sorted);
         Ok(())
     }
@@ -184,8 +187,10 @@ impl Sweeps {
     }
 
     /// Enqueues the two kernels of one product.
-    pub(super) fn multiply<T: Scalar>(
+    #[allow(clippy::too_many_arguments, reason = "a type, where to work, a matrix and its vectors")]
+    pub(super) fn multiply(
         &self,
+        dtype: DType,
         gpu: &Gpu,
         stream: &GpuStream,
         a: &DeviceRows<'_>,
@@ -197,20 +202,7 @@ impl Sweeps {
         let pieces = self.cut.pieces(space.partials.whole(), space.arrivals.whole());
         let units = (self.units.whole(), self.unit_count);
         let products = space.products.whole();
-        kernels::sweep(
-            T::DTYPE,
-            gpu,
-            stream,
-            a,
-            &self.swept(),
-            units,
-            values,
-            products,
-            pieces,
-            LANES,
-            gathered,
-            finish,
-        )
+        kernels::sweep(dtype, gpu, stream, a, &self.swept(), units, values, products, pieces, LANES, gathered, finish)
     }
 
     pub(super) fn bytes(&self) -> usize {

@@ -2,7 +2,8 @@
 
 use crate::backend::gpu::{DeviceMemory, Gpu};
 use crate::error::Result;
-use crate::scalar::Scalar;
+use crate::scalar::{DType, Real};
+use crate::shape::product;
 use crate::spmv::terms::Terms;
 
 const WHAT: &str = "operator of a sparse product";
@@ -16,16 +17,18 @@ pub(in crate::spmv) struct DeviceTerms {
 }
 
 impl DeviceTerms {
-    pub(in crate::spmv) fn new<T: Scalar>(gpu: &Gpu, terms: &Terms<T::Part>) -> Result<Self> {
+    /// Copies `terms` of a matrix of type `dtype`.
+    pub(in crate::spmv) fn new<P: Real>(dtype: DType, gpu: &Gpu, terms: &Terms<P>) -> Result<Self> {
         let stream = gpu.default_stream();
-        let upload = |list: &Option<Vec<T::Part>>| {
+        let upload = |list: &Option<Vec<P>>| {
             list.as_ref().map(|list| gpu.upload_numbers(stream, "degrees of a graph", list)).transpose()
         };
         let rank_one = match &terms.rank_one {
             None => None,
             Some((degrees, inverse)) => {
-                let mut own = crate::alloc::with_capacity(WHAT, degrees.len())?;
-                own.extend(degrees.iter().map(|d| T::from_parts(Scalar::re(*d), 0.0)));
+                let parts = if dtype.is_complex() { 2 } else { 1 };
+                let mut own = crate::alloc::with_capacity(WHAT, product(WHAT, degrees.len(), parts)?)?;
+                own.extend(degrees.iter().flat_map(|d| [*d, P::ZERO].into_iter().take(parts)));
                 Some((gpu.upload_numbers(stream, "degrees of a graph", &own)?, *inverse))
             }
         };

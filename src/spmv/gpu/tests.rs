@@ -146,7 +146,7 @@ fn finishes<T: Scalar>(c: &Arc<Context>) {
     let zero = Complex::new(0.0, 0.0);
     for method in METHODS {
         let plan = Plan::new(c, &a, Options { method, ..Options::default() }).unwrap();
-        let space = plan.device_space::<T>(stream).unwrap();
+        let space = plan.device_space(stream).unwrap();
         for case in 0..16 {
             let on = |bit: usize| case & bit != 0;
             let (alpha, beta) = if on(8) { (zero, zero) } else { (Complex::new(-1.5, 0.0), one) };
@@ -162,7 +162,7 @@ fn finishes<T: Scalar>(c: &Arc<Context>) {
                 gamma_factor: on(4).then(|| factors.region(8, 8).unwrap()),
                 ..DeviceFinish::plain(there.whole(), alpha, beta)
             };
-            plan.multiply_device::<T>(&a, stream, &space, own.whole(), &finish).unwrap();
+            plan.multiply_device(&a, stream, &space, own.whole(), &finish).unwrap();
             let found = download::<T>(gpu, &there, n);
             let sums = reference(&lists, &values, Op::Plain, (one, zero), &x, &old);
             for (i, (found, (sum, bound))) in found.iter().zip(sums).enumerate() {
@@ -234,11 +234,11 @@ fn equal_calls_and_equal_plans_give_equal_bits() {
         let mut first: Option<Vec<u64>> = None;
         for _ in 0..2 {
             let plan = Plan::new(&c, &a, Options { method, ..Options::default() }).unwrap();
-            let space = plan.device_space::<f64>(stream).unwrap();
+            let space = plan.device_space(stream).unwrap();
             for _ in 0..5 {
                 let y = upload(gpu, &vec![f64::NAN; a.rows()]);
                 let finish = DeviceFinish::plain(y.whole(), Complex::new(1.0, 0.0), Complex::new(0.0, 0.0));
-                plan.multiply_device::<f64>(&a, stream, &space, from.whole(), &finish).unwrap();
+                plan.multiply_device(&a, stream, &space, from.whole(), &finish).unwrap();
                 let bits: Vec<u64> = download::<f64>(gpu, &y, a.rows()).iter().map(|v| v.to_bits()).collect();
                 assert!(first.get_or_insert_with(|| bits.clone()) == &bits, "{method:?}");
             }
@@ -312,15 +312,15 @@ fn what_does_not_fit_is_refused() {
     let (x, y) = (upload(gpu, &[1.0f64; 3]), upload(gpu, &[0.0f64; 2]));
     let one = Complex::new(1.0, 0.0);
     let finish = DeviceFinish::plain(y.whole(), one, one);
-    let space = plan.device_space::<f64>(stream).unwrap();
-    assert!(plan.multiply_device::<f32>(&b, stream, &space, x.whole(), &finish).is_err());
+    let space = plan.device_space(stream).unwrap();
+    assert!(plan.multiply_device(&b, stream, &space, x.whole(), &finish).is_err());
     let short = x.region(0, 16).unwrap();
-    assert!(plan.multiply_device::<f64>(&a, stream, &space, short, &finish).is_err());
+    assert!(plan.multiply_device(&a, stream, &space, short, &finish).is_err());
     let shifted = DeviceFinish { shift: one, ..finish };
-    assert!(plan.multiply_device::<f64>(&a, stream, &space, x.whole(), &shifted).is_err());
+    assert!(plan.multiply_device(&a, stream, &space, x.whole(), &shifted).is_err());
     let blocks = ((x.whole(), 1), (y.whole(), 1));
-    assert!(plan.multiply_device_block::<f64>(&a, stream, (one, one), 0, blocks.0, blocks.1).is_err());
-    assert!(plan.multiply_device_block::<f64>(&a, stream, (one, one), 2, blocks.0, blocks.1).is_err());
+    assert!(plan.multiply_device_block(&a, stream, (one, one), 0, blocks.0, blocks.1).is_err());
+    assert!(plan.multiply_device_block(&a, stream, (one, one), 2, blocks.0, blocks.1).is_err());
     assert_eq!(download::<f64>(gpu, &y, 2), [0.0; 2]);
 }
 
