@@ -66,7 +66,6 @@ impl Image {
         // A request whose memory is not used may be left out.
         std::hint::black_box(probe.as_ptr());
         drop(probe);
-        let mut decoder = FrameDecoder::new();
         let written = decoder.decode_all(self.frame, &mut bytes[..length]).map_err(|e| damaged(e.to_string()))?;
         if written != length {
             return Err(damaged(format!("{written} of {length} bytes")));
