@@ -69,9 +69,9 @@ pub(crate) fn map<T: Real>(
     let progress = site.context.progress(None);
     let Site { context, gpu, queue } = site;
     let plan = blocks::Plan { context, gpu, queue, progress: &progress, items, scratch: &[] };
-    blocks::for_chunks(&plan, &[Input::any(argument, source)], &mut [(name, destination)], |chunk| {
+    blocks::for_chunks(&plan, &[Input::any(argument, source)], &mut [(name, destination)], &mut |chunk| {
         let (input, output) = (elements(&chunk.inputs[0]), elements(&chunk.outputs[0]));
-        linear::<T>(gpu, chunk.stream, matrix.whole(), (rows, rows), chunk.count, input, output)
+        linear(T::DTYPE, gpu, chunk.stream, matrix.whole(), (rows, rows), chunk.count, input, output)
     })?;
     Ok(())
 }
@@ -186,7 +186,7 @@ impl<'a> Task<'a> {
         let (at_s0, at_status) = (add("s0", outputs.s0), add("status", outputs.status));
         let scratch: &[usize] = if self.is_weighted { &[u * size_of::<T>()] } else { &[] };
         let plan = blocks::Plan { context, gpu, queue, progress, items, scratch };
-        blocks::for_chunks(&plan, &inputs, &mut list, |chunk: &Chunk<'_>| {
+        blocks::for_chunks(&plan, &inputs, &mut list, &mut |chunk: &Chunk<'_>| {
             let region = |at: Option<usize>| at.and_then(|k| chunk.outputs.get(k)).map(|f| f.region);
             let out = elements(&chunk.outputs[0]);
             let coordinates = chunk.scratch.first().map(|s| Items { memory: *s, stride: 1, item_stride: u });
@@ -212,7 +212,7 @@ impl<'a> Task<'a> {
             };
             fit.run::<T>(gpu, chunk.stream)?;
             if let Algebra::Own(_, back) = &algebra {
-                linear::<T>(gpu, chunk.stream, back.whole(), (u, u), chunk.count, target, out)?;
+                linear(T::DTYPE, gpu, chunk.stream, back.whole(), (u, u), chunk.count, target, out)?;
             }
             Ok(())
         })

@@ -20,7 +20,7 @@ pub fn for_chunks(
     plan: &Plan<'_>,
     inputs: &[Input<'_>],
     outputs: &mut [(&str, &mut Tensor)],
-    mut work: impl FnMut(&Chunk<'_>) -> Result<()>,
+    work: &mut dyn FnMut(&Chunk<'_>) -> Result<()>,
 ) -> Result<i64> {
     let inputs_slots: Vec<Slot> = inputs.iter().map(|i| Slot::input(plan.gpu, i, plan.items)).collect::<Result<_>>()?;
     let outputs_slots: Vec<Slot> =
@@ -30,9 +30,9 @@ pub fn for_chunks(
         return Ok(0);
     }
     if inputs_slots.iter().chain(&outputs_slots).all(|s| s.transport == Transport::Resident) {
-        return resident(plan, inputs, &inputs_slots, outputs, &outputs_slots, &mut work);
+        return resident(plan, inputs, &inputs_slots, outputs, &outputs_slots, work);
     }
-    stream::streamed(plan, inputs, inputs_slots, outputs, outputs_slots, &mut work)
+    stream::streamed(plan, inputs, inputs_slots, outputs, outputs_slots, work)
 }
 
 /// Processes a batch on the device, on the plan's queue. It is only cut into chunks to bound the scratch memory.
@@ -42,7 +42,7 @@ fn resident(
     input_slots: &[Slot],
     outputs: &[(&str, &mut Tensor)],
     output_slots: &[Slot],
-    work: &mut impl FnMut(&Chunk<'_>) -> Result<()>,
+    work: &mut dyn FnMut(&Chunk<'_>) -> Result<()>,
 ) -> Result<i64> {
     let each: usize = plan.scratch.iter().sum();
     let capacity = if each == 0 { plan.items } else { fitting(plan, each, 0, 1, plan.items)? };

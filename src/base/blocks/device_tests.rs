@@ -22,7 +22,7 @@ fn draw(context: &Arc<Context>, items: usize, output: &mut Tensor, scratch: &[us
     let gpu = context.gpu("test")?.clone();
     let progress = context.progress(None);
     let plan = Plan { context, gpu: &gpu, queue: gpu.default_stream(), progress: &progress, items, scratch };
-    for_chunks(&plan, &[], &mut [("output", output)], |chunk| {
+    for_chunks(&plan, &[], &mut [("output", output)], &mut |chunk| {
         let what = Draw {
             dimension: 4,
             seed: 3,
@@ -32,7 +32,7 @@ fn draw(context: &Arc<Context>, items: usize, output: &mut Tensor, scratch: &[us
             starts: 3,
             cube: false,
         };
-        draw_starts::<f32>(&gpu, chunk.stream, &what, chunk.outputs[0].region)
+        draw_starts(DType::F32, &gpu, chunk.stream, &what, chunk.outputs[0].region)
     })
 }
 
@@ -116,7 +116,7 @@ fn inputs_arrive_whatever_their_strides() {
         let mut output = Tensor::create(&context, DType::F32, Location::Host, Order::ColumnMajor, &[items]).unwrap();
         let progress = context.progress(None);
         let plan = Plan { context: &context, gpu: &gpu, queue, progress: &progress, items, scratch: &[] };
-        for_chunks(&plan, &[Input::any("input", &input)], &mut [("output", &mut output)], |chunk| {
+        for_chunks(&plan, &[Input::any("input", &input)], &mut [("output", &mut output)], &mut |chunk| {
             let field = &chunk.inputs[0];
             let batch = Batch {
                 memory: field.region,
@@ -130,7 +130,7 @@ fn inputs_arrive_whatever_their_strides() {
             let vectors =
                 Vectors { memory: vectors.whole(), component_stride: 1, vector_stride: 2, tensor_stride: 0, count: 1 };
             let tables = Tables { indices: indices.whole(), multinomials: multinomials.whole(), identity: None };
-            products::<f32>(&gpu, chunk.stream, &batch, &vectors, &tables, 3, chunk.outputs[0].region)
+            products(DType::F32, &gpu, chunk.stream, &batch, &vectors, &tables, 3, chunk.outputs[0].region)
         })
         .unwrap();
         let view = output.view::<f32>("output").unwrap();

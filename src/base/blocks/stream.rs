@@ -52,7 +52,7 @@ pub(super) fn streamed(
     mut input_slots: Vec<Slot>,
     outputs: &mut [(&str, &mut Tensor)],
     mut output_slots: Vec<Slot>,
-    work: &mut impl FnMut(&Chunk<'_>) -> Result<()>,
+    work: &mut dyn FnMut(&Chunk<'_>) -> Result<()>,
 ) -> Result<i64> {
     let items = plan.items;
     let wanted = items.div_ceil(4 * LANES).clamp(FEW_ITEMS.min(items), MOST_ITEMS);

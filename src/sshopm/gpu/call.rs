@@ -8,7 +8,7 @@ use crate::blocks::{self, Chunk, Input};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
-use crate::scalar::Real;
+use crate::scalar::{DType, Real};
 use crate::shape::to_i64;
 use crate::tensor::{HostOutput, Symmetric, Tensor};
 
@@ -41,10 +41,24 @@ pub fn obstacle<T: Real>(plan: &Plan<T>) -> Option<String> {
     None
 }
 
+/// How starts are drawn, as [`Starts::Drawn`] says.
+struct Drawn {
+    kind: StartKind,
+    seed: u64,
+    first: usize,
+    chunks: usize,
+}
+
 /// State that all chunks of a call share.
-pub(super) struct Call<'a, T> {
+pub(super) struct Call<'a> {
     pub(super) gpu: &'a Gpu,
-    pub(super) plan: &'a Plan<T>,
+    /// Type of the tensors and results.
+    dtype: DType,
+    shape: Symmetric,
+    /// Starts V of each tensor.
+    start_count: usize,
+    /// Settings of each pass: of maxima, minima or both.
+    passes: Vec<kernels::Settings>,
     /// Most pairs K of a tensor; 0 without outputs of pairs.
     pub(super) pairs: usize,
     /// Whether one fused kernel solves and selects.
@@ -53,6 +67,7 @@ pub(super) struct Call<'a, T> {
     pub(super) fused_starts: bool,
     pub(super) places: Places,
     pub(super) scratch: Scratch,
+    drawn: Option<Drawn>,
     pub(super) starts: Option<DeviceMemory>,
     pub(super) transform: Option<DeviceMemory>,
     pub(super) tables: Option<Tables>,
@@ -60,7 +75,6 @@ pub(super) struct Call<'a, T> {
     /// One set of counters for each pass.
     pub(super) counters: DeviceMemory,
     pub(super) has_mask: bool,
-    pub(super) peak_form: Option<PeakForm>,
 }
 
 const COUNTER_BYTES: usize = kernels::COUNTERS * size_of::<u64>();
@@ -89,30 +103,18 @@ pub fn run<T: Real>(
     let peak_form = outputs.peaks.as_ref().map(|p| p.1);
     let (places, mut list) = Places::take(outputs);
     let call = Call::new(gpu, queue, plan, places, mask.is_some(), peak_form, trace_length)?;
-    let mut inputs = vec![Input::any("tensors", input)];
-    inputs.extend(mask.map(|m| Input::packed("mask", m)));
-    let batch = blocks::Plan { context, gpu, queue, progress, items, scratch: &call.scratch.bytes };
-    let chunks = blocks::for_chunks(&batch, &inputs, &mut list, |chunk| call.work(chunk))?;
+    let chunks = call.run(context, queue, progress, (input, mask), &mut list)?;
     if let (Some(tensor), Some((memory, length))) = (trace.as_deref_mut(), &call.trace) {
         write_trace::<T>(gpu, queue, memory, *length, tensor)?;
     }
     outputs.results.trace = trace;
-
-    let counts = call.counts(queue)?;
-    let number = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+    let counted = call.info(queue)?;
     Ok(Info {
         tensors: to_i64(items),
-        starts: to_i64(plan.start_count),
-        converged_starts: number(counts.converged),
-        iterations: number(counts.iterations),
-        skipped_tensors: number(counts.skipped),
         chunks,
         tolerance: plan.tolerance,
         seconds: started.elapsed().as_secs_f64(),
-        tolerance_raised: false,
-        truncated_tensors: number(counts.truncated),
-        unconverged_tensors: number(counts.unconverged),
-        ..Info::default()
+        ..counted
     })
 }
 
@@ -133,11 +135,11 @@ fn write_trace<T: Real>(
     out.finish(Some(queue))
 }
 
-impl<'a, T: Real> Call<'a, T> {
-    pub(super) fn new(
+impl<'a> Call<'a> {
+    pub(super) fn new<T: Real>(
         gpu: &'a Gpu,
         queue: &GpuStream,
-        plan: &'a Plan<T>,
+        plan: &Plan<T>,
         places: Places,
         has_mask: bool,
         peak_form: Option<PeakForm>,
@@ -189,11 +191,11 @@ impl<'a, T: Real> Call<'a, T> {
                 scratch.entries = scratch.add(plan.shape.count() * real);
             }
         }
-        let starts = match &plan.starts {
-            Starts::Shared(vectors) => Some(gpu.upload_numbers(queue, "start vectors", vectors)?),
-            Starts::Drawn { .. } => {
+        let (drawn, starts) = match &plan.starts {
+            Starts::Shared(vectors) => (None, Some(gpu.upload_numbers(queue, "start vectors", vectors)?)),
+            &Starts::Drawn { kind, seed, first, chunks } => {
                 scratch.starts = scratch.add(n * v * real);
-                None
+                (Some(Drawn { kind, seed, first, chunks }), None)
             }
         };
         let transform = plan.transform.as_deref().map(|t| gpu.upload_numbers(queue, "transform", t)).transpose()?;
@@ -207,29 +209,54 @@ impl<'a, T: Real> Call<'a, T> {
             None => None,
         };
         let counters = gpu.allocate("counters", 2 * COUNTER_BYTES)?;
+        let goals: &[i32] = match plan.goal {
+            Goal::Maxima => &[c::MAXIMA],
+            Goal::Minima => &[c::MINIMA],
+            Goal::Both => &[c::MAXIMA, c::MINIMA],
+        };
+        let passes = goals.iter().enumerate();
+        let passes = passes.map(|(pass, goal)| super::settings::of(plan, peak_form, *goal, pass > 0)).collect();
         Ok(Self {
             gpu,
-            plan,
+            dtype: T::DTYPE,
+            shape: plan.shape,
+            start_count: v,
+            passes,
             pairs,
             fused,
             fused_starts,
             places,
             scratch,
+            drawn,
             starts,
             transform,
             tables,
             trace,
             counters,
             has_mask,
-            peak_form,
         })
+    }
+
+    /// Processes the tensors of a batch and its mask in chunks; returns their number.
+    fn run(
+        &self,
+        context: &Context,
+        queue: &GpuStream,
+        progress: &Progress<'_>,
+        (input, mask): (&Tensor, Option<&Tensor>),
+        outputs: &mut [(&'static str, &mut Tensor)],
+    ) -> Result<i64> {
+        let mut inputs = vec![Input::any("tensors", input)];
+        inputs.extend(mask.map(|m| Input::packed("mask", m)));
+        let (items, scratch) = (input.dims()[1], &self.scratch.bytes[..]);
+        let batch = blocks::Plan { context, gpu: self.gpu, queue, progress, items, scratch };
+        blocks::for_chunks(&batch, &inputs, outputs, &mut |chunk| self.work(chunk))
     }
 
     /// Enqueues all kernels for one chunk.
     pub(super) fn work(&self, chunk: &Chunk<'_>) -> Result<()> {
-        let plan = self.plan;
         let field = &chunk.inputs[0];
-        let (stream, shape) = (chunk.stream, plan.shape);
+        let (stream, shape, dtype) = (chunk.stream, self.shape, self.dtype);
         let entries = shape.count();
         let mut batch = kernels::Batch {
             memory: field.region,
@@ -244,22 +271,17 @@ impl<'a, T: Real> Call<'a, T> {
             let mapped = chunk.scratch[at];
             let input = Items { memory: field.region, stride: batch.entry_stride, item_stride: batch.tensor_stride };
             let output = Items { memory: mapped, stride: 1, item_stride: entries };
-            linear::<T>(self.gpu, stream, transform.whole(), (entries, entries), chunk.count, input, output)?;
+            linear(dtype, self.gpu, stream, transform.whole(), (entries, entries), chunk.count, input, output)?;
             batch = kernels::Batch { memory: mapped, entry_stride: 1, tensor_stride: entries, ..batch };
         }
-        let goals: &[i32] = match plan.goal {
-            Goal::Maxima => &[c::MAXIMA],
-            Goal::Minima => &[c::MINIMA],
-            Goal::Both => &[c::MAXIMA, c::MINIMA],
-        };
         let starts = self.starts(chunk)?;
-        for (pass, goal) in goals.iter().enumerate() {
+        for (pass, settings) in self.passes.iter().enumerate() {
             let solve = kernels::Solve {
                 batch,
                 mask: self.has_mask.then(|| chunk.inputs[1].region),
                 transform: self.transform.as_ref().filter(|_| self.fused).map(DeviceMemory::whole),
                 starts,
-                settings: super::settings::of(plan, self.peak_form, *goal, pass > 0),
+                settings: *settings,
                 pairs: self.pair_regions(chunk),
                 start_results: self.start_regions(chunk),
                 trace: self.trace.as_ref().map(|(m, l)| (m.whole(), *l)),
@@ -267,7 +289,7 @@ impl<'a, T: Real> Call<'a, T> {
                 tables: self.tables.as_ref().map(Tables::regions),
             };
             if self.fused {
-                solve.fused::<T>(self.gpu, stream)?;
+                solve.fused(dtype, self.gpu, stream)?;
                 continue;
             }
             if self.fused_starts {
@@ -276,16 +298,32 @@ impl<'a, T: Real> Call<'a, T> {
                     self.gpu.clear(stream, status)?;
                 }
                 let pairs = kernels::Pairs { status: solve.pairs.status, ..kernels::Pairs::default() };
-                kernels::Solve { pairs, ..solve }.fused::<T>(self.gpu, stream)?;
+                kernels::Solve { pairs, ..solve }.fused(dtype, self.gpu, stream)?;
             } else {
-                solve.general::<T>(self.gpu, stream)?;
+                solve.general(dtype, self.gpu, stream)?;
             }
             if self.pairs > 0 {
-                let found = plan.start_count.clamp(self.pairs, kernels::SELECT_MAX_PAIRS);
-                solve.select::<T>(self.gpu, stream, found, None)?;
+                let found = self.start_count.clamp(self.pairs, kernels::SELECT_MAX_PAIRS);
+                solve.select(dtype, self.gpu, stream, found, None)?;
             }
         }
         Ok(())
+    }
+
+    /// The report of all chunks so far: the numbers that the kernels count.
+    fn info(&self, queue: &GpuStream) -> Result<Info> {
+        let counts = self.counts(queue)?;
+        let number = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+        Ok(Info {
+            starts: to_i64(self.start_count),
+            converged_starts: number(counts.converged),
+            iterations: number(counts.iterations),
+            skipped_tensors: number(counts.skipped),
+            tolerance_raised: false,
+            truncated_tensors: number(counts.truncated),
+            unconverged_tensors: number(counts.unconverged),
+            ..Info::default()
+        })
     }
 
     /// Counters of all chunks so far.
@@ -308,15 +346,15 @@ impl<'a, T: Real> Call<'a, T> {
     }
 
     fn starts<'c>(&'c self, chunk: &Chunk<'c>) -> Result<kernels::Starts<'c>> {
-        let count = self.plan.start_count;
+        let count = self.start_count;
         if let Some(memory) = &self.starts {
             return Ok(kernels::Starts { vectors: memory.whole(), count, per_tensor: false });
         }
-        let (Some(at), &Starts::Drawn { kind, seed, first, chunks }) = (self.scratch.starts, &self.plan.starts) else {
+        let (Some(at), Some(&Drawn { kind, seed, first, chunks })) = (self.scratch.starts, self.drawn.as_ref()) else {
             return Err(Error::Internal("start vectors that are neither given nor drawn".into()));
         };
         let mut draw = kernels::Draw {
-            dimension: self.plan.shape.dimension,
+            dimension: self.shape.dimension,
             seed,
             first_tensor: chunk.first,
             tensors: chunk.count,
@@ -334,7 +372,7 @@ impl<'a, T: Real> Call<'a, T> {
             draw = kernels::Draw { first_tensor: tensor, tensors: 1, first_start, starts, ..draw };
         }
         let vectors = chunk.scratch[at];
-        kernels::draw_starts::<T>(self.gpu, chunk.stream, &draw, vectors)?;
+        kernels::draw_starts(self.dtype, self.gpu, chunk.stream, &draw, vectors)?;
         Ok(kernels::Starts { vectors, count, per_tensor: true })
     }
 

@@ -65,24 +65,7 @@ impl<T: Real> SshopmOps<T> for GpuOps<'_> {
         let call = Call::new(gpu, queue, plan, places, !tile.mask.is_empty(), None, None)?;
         let input = gpu.upload_numbers(queue, "tensors", tile.input)?;
         let mask = gpu.upload_numbers(queue, "mask of a tile", tile.mask)?;
-        let scratch: Vec<DeviceMemory> = call
-            .scratch
-            .bytes
-            .iter()
-            .map(|bytes| gpu.allocate_on(queue, "scratch of a tile", bytes * count))
-            .collect::<Result<_>>()?;
-        let chunk = Chunk {
-            stream: queue,
-            first: tile.first,
-            count,
-            inputs: vec![
-                Field { region: input.whole(), strides: vec![1, entries] },
-                Field { region: mask.whole(), strides: vec![1] },
-            ],
-            outputs: buffers.0.iter().map(|m| Field { region: m.whole(), strides: vec![] }).collect(),
-            scratch: scratch.iter().map(DeviceMemory::whole).collect(),
-        };
-        call.work(&chunk)?;
+        call.work_on_tile(queue, (tile.first, count, entries), (&input, &mask), &buffers.0)?;
         macro_rules! download {
             ($($name:ident),*) => {
                 $(fetch(gpu, queue, &buffers.0, call.places.$name, rows.$name)?;)*
@@ -90,6 +73,34 @@ impl<T: Real> SshopmOps<T> for GpuOps<'_> {
         }
         each_row!(rows, download);
         call.counts(queue)
+    }
+}
+
+impl Call<'_> {
+    /// Enqueues all kernels for `count` tensors of so many `entries`, from number `first` on, and their mask.
+    fn work_on_tile(
+        &self,
+        queue: &GpuStream,
+        (first, count, entries): (usize, usize, usize),
+        (input, mask): (&DeviceMemory, &DeviceMemory),
+        outputs: &[DeviceMemory],
+    ) -> Result<()> {
+        let bytes = self.scratch.bytes.iter();
+        let scratch: Vec<DeviceMemory> = bytes
+            .map(|bytes| self.gpu.allocate_on(queue, "scratch of a tile", bytes * count))
+            .collect::<Result<_>>()?;
+        let chunk = Chunk {
+            stream: queue,
+            first,
+            count,
+            inputs: vec![
+                Field { region: input.whole(), strides: vec![1, entries] },
+                Field { region: mask.whole(), strides: vec![1] },
+            ],
+            outputs: outputs.iter().map(|m| Field { region: m.whole(), strides: vec![] }).collect(),
+            scratch: scratch.iter().map(DeviceMemory::whole).collect(),
+        };
+        self.work(&chunk)
     }
 }
 

@@ -7,7 +7,7 @@ use crate::blocks::{self, Chunk, Field, Input};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
-use crate::scalar::Real;
+use crate::scalar::{DType, Real};
 use crate::sshopm::plan::Plan;
 use crate::tensor::{Symmetric, Tensor};
 
@@ -114,6 +114,17 @@ impl Site<'_> {
 pub fn product<T: Real>(site: &Site<'_>, power: usize, products: &mut Tensor) -> Result<()> {
     let tables = site.tables::<T>()?;
     let shared = site.shared_vectors::<T>()?;
+    product_as(T::DTYPE, site, &tables, shared.as_ref(), power, products)
+}
+
+fn product_as(
+    dtype: DType,
+    site: &Site<'_>,
+    tables: &Tables,
+    shared: Option<&DeviceMemory>,
+    power: usize,
+    products: &mut Tensor,
+) -> Result<()> {
     let own = site.vectors.dims().len() == 3;
     let mut inputs = vec![Input::any("tensors", site.tensors)];
     if own {
@@ -123,10 +134,10 @@ pub fn product<T: Real>(site: &Site<'_>, power: usize, products: &mut Tensor) ->
     let items = site.tensors.dims()[1];
     let (context, gpu, queue) = (site.context, site.gpu, site.queue);
     let plan = blocks::Plan { context, gpu, queue, progress: &progress, items, scratch: &[] };
-    blocks::for_chunks(&plan, &inputs, &mut [("products", products)], |chunk| {
-        let vectors = site.vectors(shared.as_ref(), chunk.inputs.get(1))?;
+    blocks::for_chunks(&plan, &inputs, &mut [("products", products)], &mut |chunk| {
+        let vectors = site.vectors(shared, chunk.inputs.get(1))?;
         let out = chunk.outputs[0].region;
-        kernels::products::<T>(gpu, chunk.stream, &site.batch(chunk), &vectors, &tables.regions(), power, out)
+        kernels::products(dtype, gpu, chunk.stream, &site.batch(chunk), &vectors, &tables.regions(), power, out)
     })?;
     Ok(())
 }
@@ -143,14 +154,23 @@ pub fn classify<T: Real>(
     hessian: Option<&mut Tensor>,
     classes: Option<&mut Tensor>,
 ) -> Result<()> {
-    let tables = site.tables::<T>()?;
+    let outputs = [("residuals", residuals), ("hessian", hessian), ("classes", classes)];
+    classify_as(T::DTYPE, site, &site.tables::<T>()?, values, degeneracy, outputs)
+}
+
+fn classify_as(
+    dtype: DType,
+    site: &Site<'_>,
+    tables: &Tables,
+    values: &Tensor,
+    degeneracy: f64,
+    wanted: [(&'static str, Option<&mut Tensor>); 3],
+) -> Result<()> {
     let inputs =
         [Input::any("tensors", site.tensors), Input::any("vectors", site.vectors), Input::packed("values", values)];
     let mut outputs: Vec<(&str, &mut Tensor)> = Vec::with_capacity(3);
     let mut places = [None; 3];
-    for (place, (name, tensor)) in
-        places.iter_mut().zip([("residuals", residuals), ("hessian", hessian), ("classes", classes)])
-    {
+    for (place, (name, tensor)) in places.iter_mut().zip(wanted) {
         if let Some(tensor) = tensor {
             *place = Some(outputs.len());
             outputs.push((name, tensor));
@@ -160,13 +180,14 @@ pub fn classify<T: Real>(
     let items = site.tensors.dims()[1];
     let (context, gpu, queue) = (site.context, site.gpu, site.queue);
     let plan = blocks::Plan { context, gpu, queue, progress: &progress, items, scratch: &[] };
-    blocks::for_chunks(&plan, &inputs, &mut outputs, |chunk| {
+    blocks::for_chunks(&plan, &inputs, &mut outputs, &mut |chunk| {
         let region =
             |k: usize| -> Option<Region<'_>> { places[k].and_then(|p| chunk.outputs.get(p)).map(|f| f.region) };
         let vectors = site.vectors(None, chunk.inputs.get(1))?;
         let out = kernels::Classified { residuals: region(0), hessian: region(1), classes: region(2) };
         let values = chunk.inputs[2].region;
-        kernels::classify::<T>(
+        kernels::classify(
+            dtype,
             gpu,
             chunk.stream,
             &site.batch(chunk),

@@ -24,19 +24,10 @@ impl Tables {
         multinomials: &[T],
         identity: &[T],
     ) -> Result<Self> {
-        let mut tuples = alloc::with_capacity("index table", shape.count() * shape.order)?;
-        let mut walk = Monomials::new(shape)?;
-        while let Some((_, tuple)) = walk.next_tuple() {
-            for index in tuple {
-                let index = u8::try_from(*index).map_err(|_| {
-                    Error::NotSupported(format!("tensors: have dimension {}, at most 256 on a GPU", shape.dimension))
-                })?;
-                tuples.push(index);
-            }
-        }
+        let indices = upload_indices(gpu, queue, shape)?;
         let upload = |numbers: &[T]| gpu.upload_numbers(queue, "tables of a shape", numbers);
         Ok(Self {
-            indices: gpu.upload_numbers(queue, "tables of a shape", &tuples)?,
+            indices,
             multinomials: upload(multinomials)?,
             identity: if identity.is_empty() { None } else { Some(upload(identity)?) },
         })
@@ -50,4 +41,19 @@ impl Tables {
             identity: self.identity.as_ref().map(DeviceMemory::whole),
         }
     }
+}
+
+/// The index tuples of the entries of `shape` on the device, one byte for each index.
+fn upload_indices(gpu: &Gpu, queue: &GpuStream, shape: Symmetric) -> Result<DeviceMemory> {
+    let mut tuples = alloc::with_capacity("index table", shape.count() * shape.order)?;
+    let mut walk = Monomials::new(shape)?;
+    while let Some((_, tuple)) = walk.next_tuple() {
+        for index in tuple {
+            let index = u8::try_from(*index).map_err(|_| {
+                Error::NotSupported(format!("tensors: have dimension {}, at most 256 on a GPU", shape.dimension))
+            })?;
+            tuples.push(index);
+        }
+    }
+    gpu.upload_numbers(queue, "tables of a shape", &tuples)
 }

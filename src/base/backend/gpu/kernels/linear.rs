@@ -1,11 +1,11 @@
 //! The kernel of `cuda/linear.cu`.
 
 use super::mirrors::LinearParams;
-use super::{constants as c, filling, product, size, small, span, suffix};
+use super::{constants as c, filling, product, size, small, span, suffix_of};
 use crate::backend::gpu::launch::launch;
 use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::error::Result;
-use crate::scalar::Real;
+use crate::scalar::DType;
 use crate::shape::to_i64;
 
 /// Elements of the items of a batch.
@@ -19,11 +19,14 @@ pub struct Items<'a> {
     pub item_stride: usize,
 }
 
-/// `output = matrix * input` for each of `count` items; `matrix` is real [rows, columns], column-major.
+/// `output = matrix * input` for each of `count` items of the real type `dtype`; `matrix` is [rows, columns],
+/// column-major.
 ///
 /// # Errors
 /// As for every [launch](crate::backend::gpu::kernels#errors).
-pub fn linear<T: Real>(
+#[allow(clippy::too_many_arguments, reason = "a type, where to work, a matrix and its operands")]
+pub fn linear(
+    dtype: DType,
     gpu: &Gpu,
     stream: &GpuStream,
     matrix: Region<'_>,
@@ -32,7 +35,7 @@ pub fn linear<T: Real>(
     input: Items<'_>,
     output: Items<'_>,
 ) -> Result<()> {
-    let real = size_of::<T>();
+    let real = dtype.size();
     let address = |name, items: &Items<'_>, elements| {
         items.memory.array(name, span(name, elements, items.stride, count, items.item_stride)?, real)
     };
@@ -48,7 +51,7 @@ pub fn linear<T: Real>(
         rows: small("rows", rows)?,
         columns: small("columns", columns)?,
     };
-    let kernel = gpu.kernel("linear", &format!("purlin_linear_{}", suffix::<T>()))?;
+    let kernel = gpu.kernel("linear", &format!("purlin_linear_{}", suffix_of(dtype)?))?;
     let items = size(c::LINEAR_ITEMS);
     let shared = product("matrix", &[columns, items + 1, real])?;
     let grid = filling(&kernel, count.div_ceil(items), c::LINEAR_THREADS, shared)?;

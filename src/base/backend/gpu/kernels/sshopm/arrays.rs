@@ -3,7 +3,7 @@
 use super::super::span;
 use crate::backend::gpu::Region;
 use crate::error::Result;
-use crate::scalar::Real;
+use crate::scalar::DType;
 
 /// A batch of packed symmetric tensors on the device, with any strides.
 #[derive(Clone, Copy)]
@@ -25,9 +25,9 @@ pub struct Batch<'a> {
 }
 
 impl Batch<'_> {
-    pub(super) fn address<T: Real>(&self) -> Result<u64> {
+    pub(super) fn address(&self, dtype: DType) -> Result<u64> {
         let elements = span("tensors", self.entries, self.entry_stride, self.count, self.tensor_stride)?;
-        self.memory.array("tensors", elements, size_of::<T>())
+        self.memory.array("tensors", elements, dtype.size())
     }
 }
 

@@ -9,7 +9,7 @@ use super::solve::Solve;
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream};
 use crate::backend::memory::Budget;
 use crate::rng;
-use crate::scalar::Real;
+use crate::scalar::{DType, Real};
 
 /// Kofidis and Regalia's tensor of order 4, dimension 3 (Kolda and Mayo 2011, example 3.5).
 const KOFIDIS: [f64; 15] = [
@@ -173,7 +173,7 @@ fn solves_the_published_tensor<T: Real>() {
                 tables: Some(Tables { indices: indices.whole(), multinomials: multinomials.whole(), identity: None }),
             };
             if fused {
-                solve.fused::<T>(&d.gpu, &d.stream).unwrap();
+                solve.fused(T::DTYPE, &d.gpu, &d.stream).unwrap();
             } else {
                 solve.start_results = StartResults {
                     values: Some(sv.whole()),
@@ -182,8 +182,8 @@ fn solves_the_published_tensor<T: Real>() {
                     status: Some(ss.whole()),
                     ..StartResults::default()
                 };
-                solve.general::<T>(&d.gpu, &d.stream).unwrap();
-                solve.select::<T>(&d.gpu, &d.stream, 32, None).unwrap();
+                solve.general(T::DTYPE, &d.gpu, &d.stream).unwrap();
+                solve.select(T::DTYPE, &d.gpu, &d.stream, 32, None).unwrap();
             }
             let case = format!("goal {goal}, method {method}, shift {shift_kind}, fused {fused}");
             let tolerance = if real == 4 { 1e-5 } else { 1e-9 };
@@ -225,7 +225,7 @@ fn starts_are_the_hosts_numbers() {
     let (n, v, t) = (5, 7, 3);
     let output = d.empty(8 * n * v * t);
     let draw = Draw { dimension: n, seed: 42, first_tensor: 10, tensors: t, first_start: 4, starts: v, cube: false };
-    draw_starts::<f64>(&d.gpu, &d.stream, &draw, output.whole()).unwrap();
+    draw_starts(DType::F64, &d.gpu, &d.stream, &draw, output.whole()).unwrap();
     let drawn = d.get::<f64>(&output);
     for item in 0..t {
         for start in 0..v {
@@ -273,7 +273,7 @@ fn products_agree_with_the_definition() {
         let tables = Tables { indices: indices_d.whole(), multinomials: multinomials_d.whole(), identity: None };
         let run = |power: usize, width: usize| {
             let output = d.empty(8 * width * v * t);
-            products::<f64>(&d.gpu, &d.stream, &batch, &vectors, &tables, power, output.whole()).unwrap();
+            products(DType::F64, &d.gpu, &d.stream, &batch, &vectors, &tables, power, output.whole()).unwrap();
             d.get::<f64>(&output)
         };
         let (values, gradients, matrices) =

@@ -2,11 +2,11 @@
 
 use super::super::mirrors::{ProductParams, StartsParams};
 use super::{Batch, MAX_DIMENSION, MAX_ORDER, Tables, has_fused};
-use crate::backend::gpu::kernels::{constants as c, filling, optional, product, size, small, span, suffix};
+use crate::backend::gpu::kernels::{constants as c, filling, optional, product, size, small, span, suffix_of};
 use crate::backend::gpu::launch::launch;
 use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
-use crate::scalar::Real;
+use crate::scalar::DType;
 use crate::shape::to_i64;
 
 /// Vectors for products and classification: component c of vector v of tensor t.
@@ -24,7 +24,12 @@ pub struct Vectors<'a> {
     pub count: usize,
 }
 
-fn product_parameters<T: Real>(batch: &Batch<'_>, vectors: &Vectors<'_>, tables: &Tables<'_>) -> Result<ProductParams> {
+fn product_parameters(
+    dtype: DType,
+    batch: &Batch<'_>,
+    vectors: &Vectors<'_>,
+    tables: &Tables<'_>,
+) -> Result<ProductParams> {
     if batch.dimension > MAX_DIMENSION || batch.order > MAX_ORDER {
         return Err(Error::NotSupported(format!(
             "tensors: order {} with dimension {} is more than the GPU's {MAX_ORDER} and {MAX_DIMENSION}",
@@ -34,10 +39,10 @@ fn product_parameters<T: Real>(batch: &Batch<'_>, vectors: &Vectors<'_>, tables:
     let one = span("vectors", batch.dimension, vectors.component_stride, vectors.count, vectors.vector_stride)?;
     let all = span("vectors", batch.count, vectors.tensor_stride, one, 1)?;
     Ok(ProductParams {
-        tensors: batch.address::<T>()?,
+        tensors: batch.address(dtype)?,
         entry_stride: to_i64(batch.entry_stride),
         tensor_stride: to_i64(batch.tensor_stride),
-        vectors: vectors.memory.array("vectors", all, size_of::<T>())?,
+        vectors: vectors.memory.array("vectors", all, dtype.size())?,
         component_stride: to_i64(vectors.component_stride),
         vector_stride: to_i64(vectors.vector_stride),
         batch_stride: to_i64(vectors.tensor_stride),
@@ -47,7 +52,7 @@ fn product_parameters<T: Real>(batch: &Batch<'_>, vectors: &Vectors<'_>, tables:
         hessian: 0,
         classes: 0,
         indices: tables.indices.array("indices", product("tables", &[batch.order, batch.entries])?, 1)?,
-        multinomials: tables.multinomials.array("multinomials", batch.entries, size_of::<T>())?,
+        multinomials: tables.multinomials.array("multinomials", batch.entries, dtype.size())?,
         degeneracy: 0.0,
         entries: to_i64(batch.entries),
         vector_count: to_i64(vectors.count),
@@ -64,7 +69,9 @@ fn product_parameters<T: Real>(batch: &Batch<'_>, vectors: &Vectors<'_>, tables:
 /// # Errors
 /// [`Error::Internal`] for another power; [`Error::NotSupported`] for an order over [`MAX_ORDER`] or a dimension over
 /// [`MAX_DIMENSION`]; as for every [launch](crate::backend::gpu::kernels#errors).
-pub fn products<T: Real>(
+#[allow(clippy::too_many_arguments, reason = "a type, a batch, its vectors, and where to")]
+pub fn products(
+    dtype: DType,
     gpu: &Gpu,
     stream: &GpuStream,
     batch: &Batch<'_>,
@@ -82,14 +89,14 @@ pub fn products<T: Real>(
     };
     let cells = product("products", &[vectors.count, batch.count])?;
     let name = if has_fused(batch.order, n) {
-        format!("purlin_sshopm_product_n3m{}_{}", batch.order, suffix::<T>())
+        format!("purlin_sshopm_product_n3m{}_{}", batch.order, suffix_of(dtype)?)
     } else {
-        format!("purlin_sshopm_product_general_{}", suffix::<T>())
+        format!("purlin_sshopm_product_general_{}", suffix_of(dtype)?)
     };
     let parameters = ProductParams {
-        products: output.array("products", product("products", &[cells, width])?, size_of::<T>())?,
+        products: output.array("products", product("products", &[cells, width])?, dtype.size())?,
         power: small("power", power)?,
-        ..product_parameters::<T>(batch, vectors, tables)?
+        ..product_parameters(dtype, batch, vectors, tables)?
     };
     let kernel = gpu.kernel("sshopm_general", &name)?;
     let grid = filling(&kernel, cells.div_ceil(size(c::PLAIN_THREADS)), c::PLAIN_THREADS, 0)?;
@@ -115,7 +122,8 @@ pub struct Classified<'a> {
 /// [`Error::NotSupported`] for an order over [`MAX_ORDER`] or a dimension over [`MAX_DIMENSION`]; as for every
 /// [launch](crate::backend::gpu::kernels#errors).
 #[allow(clippy::too_many_arguments, reason = "a batch, its vectors and values, and where to")]
-pub fn classify<T: Real>(
+pub fn classify(
+    dtype: DType,
     gpu: &Gpu,
     stream: &GpuStream,
     batch: &Batch<'_>,
@@ -127,19 +135,19 @@ pub fn classify<T: Real>(
 ) -> Result<()> {
     let cells = product("values", &[vectors.count, batch.count])?;
     let parameters = ProductParams {
-        values: values.array("values", cells, size_of::<T>())?,
-        residuals: optional(size_of::<T>(), "residuals", outputs.residuals, cells)?,
+        values: values.array("values", cells, dtype.size())?,
+        residuals: optional(dtype.size(), "residuals", outputs.residuals, cells)?,
         hessian: optional(
-            size_of::<T>(),
+            dtype.size(),
             "hessian",
             outputs.hessian,
             product("hessian", &[batch.dimension - 1, cells])?,
         )?,
         classes: optional(size_of::<i32>(), "classes", outputs.classes, cells)?,
         degeneracy,
-        ..product_parameters::<T>(batch, vectors, tables)?
+        ..product_parameters(dtype, batch, vectors, tables)?
     };
-    let kernel = gpu.kernel("sshopm_general", &format!("purlin_sshopm_classify_{}", suffix::<T>()))?;
+    let kernel = gpu.kernel("sshopm_general", &format!("purlin_sshopm_classify_{}", suffix_of(dtype)?))?;
     let grid = filling(&kernel, cells.div_ceil(size(c::PLAIN_THREADS)), c::PLAIN_THREADS, 0)?;
     // SAFETY: as above.
     unsafe { launch(&kernel, stream, grid, &parameters) }
@@ -169,14 +177,14 @@ pub struct Draw {
 /// # Errors
 /// [`Error::NotSupported`] for a dimension over [`MAX_DIMENSION`]; as for every
 /// [launch](crate::backend::gpu::kernels#errors).
-pub fn draw_starts<T: Real>(gpu: &Gpu, stream: &GpuStream, draw: &Draw, output: Region<'_>) -> Result<()> {
+pub fn draw_starts(dtype: DType, gpu: &Gpu, stream: &GpuStream, draw: &Draw, output: Region<'_>) -> Result<()> {
     if draw.dimension > MAX_DIMENSION {
         let problem = format!("starts: dimension {}, at most {MAX_DIMENSION} on a GPU", draw.dimension);
         return Err(Error::NotSupported(problem));
     }
     let cells = product("starts", &[draw.starts, draw.tensors])?;
     let parameters = StartsParams {
-        starts: output.array("starts", product("starts", &[draw.dimension, cells])?, size_of::<T>())?,
+        starts: output.array("starts", product("starts", &[draw.dimension, cells])?, dtype.size())?,
         index: 0,
         seed: draw.seed,
         first_row: to_i64(draw.first_tensor),
@@ -186,7 +194,7 @@ pub fn draw_starts<T: Real>(gpu: &Gpu, stream: &GpuStream, draw: &Draw, output: 
         dimension: small("dimension", draw.dimension)?,
         cube: i32::from(draw.cube),
     };
-    let kernel = gpu.kernel("sshopm_general", &format!("purlin_sshopm_draw_starts_{}", suffix::<T>()))?;
+    let kernel = gpu.kernel("sshopm_general", &format!("purlin_sshopm_draw_starts_{}", suffix_of(dtype)?))?;
     let grid = filling(&kernel, cells.div_ceil(size(c::PLAIN_THREADS)), c::PLAIN_THREADS, 0)?;
     // SAFETY: as above.
     unsafe { launch(&kernel, stream, grid, &parameters) }

@@ -8,11 +8,11 @@ use super::sizes::{
     COUNTERS, FUSED_MAX_PAIRS, FUSED_MAX_STARTS, MAX_DIMENSION, MAX_ORDER, SELECT_MAX_PAIRS, SELECT_MAX_STARTS,
     has_fused,
 };
-use crate::backend::gpu::kernels::{filling, optional, product, small, suffix};
+use crate::backend::gpu::kernels::{filling, optional, product, small, suffix_of};
 use crate::backend::gpu::launch::launch;
 use crate::backend::gpu::{Gpu, GpuStream, Region};
 use crate::error::{Error, Result};
-use crate::scalar::Real;
+use crate::scalar::DType;
 use crate::shape::to_i64;
 
 /// One solve: T tensors, V starts each.
@@ -41,7 +41,7 @@ pub struct Solve<'a> {
 }
 
 impl Solve<'_> {
-    fn parameters<T: Real>(&self) -> Result<SshopmParams> {
+    fn parameters(&self, dtype: DType) -> Result<SshopmParams> {
         let (b, s, o, q) = (&self.batch, &self.settings, &self.pairs, &self.start_results);
         let (n, t, v, k) = (b.dimension, b.count, self.starts.count, o.limit);
         let sets = if self.starts.per_tensor { t } else { 1 };
@@ -49,17 +49,17 @@ impl Solve<'_> {
         let tv = product("starts", &[v, t])?;
         let tk = product("results", &[k, t])?;
         let scaled = s.flags & c::PEAKS_SCALED != 0;
-        let real = size_of::<T>();
+        let real = dtype.size();
         let tables = self.tables.as_ref();
         let (absolute_threshold, relative_threshold) = s.thresholds.unwrap_or_default();
         Ok(SshopmParams {
-            tensors: b.address::<T>()?,
+            tensors: b.address(dtype)?,
             entry_stride: to_i64(b.entry_stride),
             tensor_stride: to_i64(b.tensor_stride),
             index: 0,
             mask: optional(size_of::<u8>(), "mask", self.mask, t)?,
             transform: optional(
-                size_of::<T>(),
+                dtype.size(),
                 "transform",
                 self.transform,
                 product("transform", &[b.entries, b.entries])?,
@@ -79,19 +79,19 @@ impl Solve<'_> {
             relative_threshold,
             separation_chord2: s.separation_chord2,
             pair_count: optional(size_of::<i32>(), "count", o.count, t)?,
-            values: optional(size_of::<T>(), "values", o.values, tk)?,
-            vectors: optional(size_of::<T>(), "vectors", o.vectors, product("vectors", &[n, tk])?)?,
-            residuals: optional(size_of::<T>(), "residuals", o.residuals, tk)?,
+            values: optional(dtype.size(), "values", o.values, tk)?,
+            vectors: optional(dtype.size(), "vectors", o.vectors, product("vectors", &[n, tk])?)?,
+            residuals: optional(dtype.size(), "residuals", o.residuals, tk)?,
             classes: optional(size_of::<i32>(), "classes", o.classes, tk)?,
-            hessian: optional(size_of::<T>(), "hessian", o.hessian, product("hessian", &[n - 1, tk])?)?,
+            hessian: optional(dtype.size(), "hessian", o.hessian, product("hessian", &[n - 1, tk])?)?,
             basins: optional(size_of::<i32>(), "basins", o.basins, tk)?,
             status: optional(size_of::<i32>(), "status", o.status, t)?,
-            peaks: optional(size_of::<T>(), "peaks", o.peaks, product("peaks", &[if scaled { 3 } else { 4 }, tk])?)?,
-            start_values: optional(size_of::<T>(), "start_values", q.values, tv)?,
-            start_vectors: optional(size_of::<T>(), "start_vectors", q.vectors, product("start_vectors", &[n, tv])?)?,
-            start_residuals: optional(size_of::<T>(), "start_residuals", q.residuals, tv)?,
+            peaks: optional(dtype.size(), "peaks", o.peaks, product("peaks", &[if scaled { 3 } else { 4 }, tk])?)?,
+            start_values: optional(dtype.size(), "start_values", q.values, tv)?,
+            start_vectors: optional(dtype.size(), "start_vectors", q.vectors, product("start_vectors", &[n, tv])?)?,
+            start_residuals: optional(dtype.size(), "start_residuals", q.residuals, tv)?,
             start_iterations: optional(size_of::<i32>(), "start_iterations", q.iterations, tv)?,
-            start_shifts: optional(size_of::<T>(), "start_shifts", q.shifts, tv)?,
+            start_shifts: optional(dtype.size(), "start_shifts", q.shifts, tv)?,
             start_status: optional(size_of::<i32>(), "start_status", q.status, tv)?,
             start_violations: optional(size_of::<i32>(), "start_violations", q.violations, tv)?,
             trace: self.trace.map_or(Ok(0), |(r, l)| r.array("trace", l, real))?,
@@ -102,8 +102,8 @@ impl Solve<'_> {
                 tables.map(|x| x.indices),
                 product("tables", &[b.order, b.entries])?,
             )?,
-            multinomials: optional(size_of::<T>(), "multinomials", tables.map(|x| x.multinomials), b.entries)?,
-            identity: optional(size_of::<T>(), "identity", tables.and_then(|x| x.identity), b.entries)?,
+            multinomials: optional(dtype.size(), "multinomials", tables.map(|x| x.multinomials), b.entries)?,
+            identity: optional(dtype.size(), "identity", tables.and_then(|x| x.identity), b.entries)?,
             entries: to_i64(b.entries),
             trace_length: self.trace.map_or(0, |(_, l)| to_i64(l)),
             order: small("order", b.order)?,
@@ -132,7 +132,7 @@ impl Solve<'_> {
     /// # Errors
     /// [`Error::Internal`] for an order and dimension without a fused kernel, for more starts or pairs than it takes,
     /// for a trace, and for pairs by Newton's method; as for every [launch](crate::backend::gpu::kernels#errors).
-    pub fn fused<T: Real>(&self, gpu: &Gpu, stream: &GpuStream) -> Result<()> {
+    pub fn fused(&self, dtype: DType, gpu: &Gpu, stream: &GpuStream) -> Result<()> {
         let (b, s) = (&self.batch, &self.settings);
         let (v, k) = (self.starts.count, self.pairs.limit);
         if !has_fused(b.order, b.dimension) {
@@ -150,18 +150,18 @@ impl Solve<'_> {
             c::POWER if s.shift_kind != c::SHIFT_ADAPTIVE => "power",
             _ => "hybrid",
         };
-        let kernel = gpu.kernel("sshopm", &format!("purlin_sshopm_{method}_n3m{}_{}", b.order, suffix::<T>()))?;
+        let kernel = gpu.kernel("sshopm", &format!("purlin_sshopm_{method}_n3m{}_{}", b.order, suffix_of(dtype)?))?;
         let padded = |reals: usize| reals.next_multiple_of(4);
         let near = if self.starts.per_tensor || v > FUSED_MAX_STARTS { 0 } else { v };
         let shared = |window: usize| {
             let slot = padded(b.entries) + size(c::SLOT_SCALARS) + if k > 0 { padded(5 * v) } else { 0 };
-            (padded(2 * b.entries + size(c::SHARED_NUMBERS) + 3 * near) + 4 * window * slot) * size_of::<T>()
+            (padded(2 * b.entries + size(c::SHARED_NUMBERS) + 3 * near) + 4 * window * slot) * dtype.size()
         };
         let mut window = (size(c::FUSED_SLOT_STARTS) / v).clamp(1, size(c::FUSED_MAX_WINDOW));
         while window > 1 && shared(window) > kernel.most_shared() {
             window -= 1;
         }
-        let parameters = SshopmParams { window: small("window", window)?, ..self.parameters::<T>()? };
+        let parameters = SshopmParams { window: small("window", window)?, ..self.parameters(dtype)? };
         let grid = filling(&kernel, b.count.div_ceil(4), c::SOLVE_THREADS, shared(window))?;
         // SAFETY: `parameters` has checked every array against the kernel's extents.
         unsafe { launch(&kernel, stream, grid, &parameters) }
@@ -173,18 +173,18 @@ impl Solve<'_> {
     /// [`Error::NotSupported`] for an order over [`MAX_ORDER`] or a dimension over [`MAX_DIMENSION`];
     /// [`Error::Internal`] without tables, and for a transform; as for every
     /// [launch](crate::backend::gpu::kernels#errors).
-    pub fn general<T: Real>(&self, gpu: &Gpu, stream: &GpuStream) -> Result<()> {
+    pub fn general(&self, dtype: DType, gpu: &Gpu, stream: &GpuStream) -> Result<()> {
         let b = &self.batch;
         self.check_general()?;
         if b.count == 0 || self.starts.count == 0 {
             return Ok(());
         }
-        let kernel = gpu.kernel("sshopm_general", &format!("purlin_sshopm_solve_general_{}", suffix::<T>()))?;
+        let kernel = gpu.kernel("sshopm_general", &format!("purlin_sshopm_solve_general_{}", suffix_of(dtype)?))?;
         let warps = size(c::GENERAL_THREADS) / 32;
         let work = product("starts", &[b.count, self.starts.count.div_ceil(32)])?;
         let grid = filling(&kernel, work.div_ceil(warps), c::GENERAL_THREADS, 0)?;
         // SAFETY: as above; the tables are there.
-        unsafe { launch(&kernel, stream, grid, &self.parameters::<T>()?) }
+        unsafe { launch(&kernel, stream, grid, &self.parameters(dtype)?) }
     }
 
     /// Turns the starts' results into at most `found_limit` distinct pairs. `morse` (I32 `[T]`) gets the sum of
@@ -194,8 +194,9 @@ impl Solve<'_> {
     /// As [`Solve::general`]; [`Error::Internal`] for missing values, vectors, residuals or status of the starts;
     /// [`Error::NotSupported`] for more than [`SELECT_MAX_STARTS`] starts or [`SELECT_MAX_PAIRS`] pairs, and for a
     /// `found_limit` below that of the pairs; [`Error::OutOfDeviceMemory`].
-    pub fn select<T: Real>(
+    pub fn select(
         &self,
+        dtype: DType,
         gpu: &Gpu,
         stream: &GpuStream,
         found_limit: usize,
@@ -216,15 +217,15 @@ impl Solve<'_> {
         if b.count == 0 || v == 0 {
             return Ok(());
         }
-        let kernel = gpu.kernel("sshopm_general", &format!("purlin_sshopm_select_{}", suffix::<T>()))?;
+        let kernel = gpu.kernel("sshopm_general", &format!("purlin_sshopm_select_{}", suffix_of(dtype)?))?;
         let shared = 4 * v.div_ceil(32) + 16 * found_limit;
         let grid = filling(&kernel, b.count, c::SELECT_THREADS, shared)?;
         let rows = usize::try_from(grid.blocks[0]).unwrap_or(usize::MAX);
         let numbers = product("scratch", &[rows, found_limit, b.dimension])?;
         let scratch =
-            gpu.allocate_on(stream, "scratch of the selection", product("scratch", &[numbers, size_of::<T>()])?)?;
+            gpu.allocate_on(stream, "scratch of the selection", product("scratch", &[numbers, dtype.size()])?)?;
         let parameters = SelectParams {
-            solve: self.parameters::<T>()?,
+            solve: self.parameters(dtype)?,
             scratch: scratch.address(),
             morse: optional(size_of::<i32>(), "morse", morse, b.count)?,
             found_limit: to_i64(found_limit),
