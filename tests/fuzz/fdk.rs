@@ -84,6 +84,11 @@ impl Name {
     pub fn get(&self) -> *const c_char {
         self.0.as_ref().map_or(null(), |p| p.as_ptr())
     }
+
+    /// The path in memory that lives as long as the world.
+    pub fn keep(self, w: &mut World) -> *const c_char {
+        self.0.map_or(null(), |p| w.keep(p.into_bytes_with_nul()).cast_const().cast())
+    }
 }
 
 /// Writes a file whose beginning is one that a reader may take, changed in a few places.
@@ -100,6 +105,13 @@ pub fn write_file(s: &mut Source<'_>, name: &str, head: &[u8]) {
         bytes.truncate(s.below(256));
     }
     std::fs::write(folder().join(name), bytes).expect("the file can be written");
+}
+
+/// Removes a file if an earlier call has left it.
+pub fn remove_old_file(name: &str) {
+    if folder().join(name).exists() {
+        remove_file(name);
+    }
 }
 
 /// Removes a file's name.

@@ -1,6 +1,6 @@
 //! Randomized SVD, principal components and robust PCA. Matrices are small, of every storage, and mostly fit the call.
 
-use std::ffi::c_void;
+use std::ffi::{c_char, c_void};
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,7 +8,7 @@ use purlin::ffi::*;
 
 use crate::base::any_stream;
 use crate::families::{context, progress, shaped, wanted};
-use crate::fdk::{Name, answer, remove_file, write_file};
+use crate::fdk::{Name, answer, remove_file, remove_old_file, write_file};
 use crate::options::{StructMemory, any_init, initialized};
 use crate::program::c;
 use crate::source::Source;
@@ -179,15 +179,25 @@ fn source(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     status
 }
 
+/// The path of a state of the program's own runs, of a file with any contents, or of none.
+fn restart(s: &mut Source<'_>, w: &mut World) -> *const c_char {
+    // With the state that another program has left, this program's calls would depend on that program.
+    remove_old_file("state");
+    if s.once_in(3) {
+        write_file(s, "state", b"PURLINRS\x03\0\0\0\0\0\0\0");
+    }
+    Name::of(s, "state").keep(w)
+}
+
 /// Options of a session of the given rank: mostly usable, none that take long.
-fn rsvd_options(s: &mut Source<'_>, w: &World, rank: i64) -> purlin_rsvd_options {
+fn rsvd_options(s: &mut Source<'_>, w: &mut World, rank: i64) -> purlin_rsvd_options {
     let mut o = initialized!(purlin_rsvd_options, purlin_rsvd_options_init);
     o.rank = rank;
     o.oversampling = s.below(6) as i64 - 1;
     o.power_iterations = s.below(4) as i64 - 1;
     (o.method, o.orthonormalization, o.sketch) = (s.code(14), s.code(4), s.code(4));
     for _ in 0..s.below(4) {
-        match s.below(19) {
+        match s.below(22) {
             0 => o.rank = s.strange(),
             1 => o.oversampling = s.strange(),
             2 => o.power_iterations = s.strange().min(3),
@@ -206,6 +216,9 @@ fn rsvd_options(s: &mut Source<'_>, w: &World, rank: i64) -> purlin_rsvd_options
             15 => o.right = s.code(2),
             16 => o.error = s.code(3),
             17 => o.group = w.groups.pick(s),
+            18 => o.restart_path = restart(s, w),
+            19 => o.iteration_precision = s.code(2),
+            20 => o.read_rate = s.float(),
             _ => o.one_pass = s.code(2),
         }
     }

@@ -261,6 +261,9 @@ fn plan(s: &mut Source<'_>, w: &mut World) -> purlin_status {
             o.symmetric = i32::from(s.once_in(6));
             o.kind = if s.once_in(2) { s.code(10) } else { PURLIN_LANCZOS_MATRIX };
             o.shift = if s.once_in(4) { s.float() } else { 0.0 };
+            if s.once_in(6) {
+                (o.degree, o.lower, o.upper) = (s.size(), s.float(), s.float());
+            }
             let memory = StructMemory::of(s, &o);
             let mut made = null_mut();
             let status = c!(purlin_spmv_create(a, memory.get(), &raw mut made));
@@ -298,7 +301,7 @@ fn any_options(s: &mut Source<'_>, w: &World) -> purlin_lanczos_options {
     let mut o = initialized!(purlin_lanczos_options, purlin_lanczos_options_init);
     o.ordering = s.code(3).wrapping_sub(1);
     o.count = 1 + s.below(3) as i64;
-    match s.below(11) {
+    match s.below(12) {
         0 => o.which = s.code(5),
         1 => o.kind = s.code(9),
         2 => o.verify = s.code(3),
@@ -309,6 +312,7 @@ fn any_options(s: &mut Source<'_>, w: &World) -> purlin_lanczos_options {
         7 => o.method = s.code(2),
         8 => (o.block, o.orthogonalization) = (s.size(), s.code(2)),
         9 => o.group = w.groups.pick(s),
+        10 => (o.check_symmetry, o.seed) = (s.code(2), s.bits()),
         _ => (o.filter, o.degree, o.sigma) = (s.code(2), s.size(), s.float()),
     }
     o.restarts = s.below(4) as i64 + 1;

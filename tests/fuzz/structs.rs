@@ -322,6 +322,13 @@ fn decompose(s: &mut Source<'_>, w: &mut World) -> purlin_status {
     (o.rank, o.method) = (RANK, s.below(12) as i32);
     disturb(s, &mut o, offset_of!(purlin_rsvd_options, restart_path));
     spare!(s, o, initialized!(purlin_rsvd_options, purlin_rsvd_options_init), max_rank block_columns one_pass);
+    if s.once_in(8) {
+        o.iteration_precision = s.code(2);
+    }
+    // Refused for a matrix in memory, unless it is 0.
+    if s.once_in(40) {
+        o.read_rate = s.float();
+    }
     o.power_iterations = if o.power_iterations > 3 { o.power_iterations % 4 } else { o.power_iterations };
     o.progress = progress(s);
     let mut rsvd = null_mut();

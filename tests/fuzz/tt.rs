@@ -517,6 +517,9 @@ fn truncation(
     if s.below(4) == 0 {
         o.max_rank = s.size();
     }
+    if s.below(4) == 0 {
+        o.absolute = s.code(2);
+    }
     let info = initialized!(purlin_tt_round_info, purlin_tt_round_info_init);
     let (given, mut memory) = (StructMemory::of(s, &o), StructMemory::of(s, &info));
     let options = if s.once_in(10) { null() } else { given.get() };
