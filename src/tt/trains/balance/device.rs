@@ -15,7 +15,7 @@ use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, PendingDownload, Region,
 use crate::backend::memory::Memory;
 use crate::context::Context;
 use crate::error::Result;
-use crate::scalar::{DType, Element, with_scalar};
+use crate::scalar::DType;
 use crate::shape::to_u64;
 use crate::stream::{self, Stream};
 use crate::tensor::Location;
@@ -61,7 +61,7 @@ fn add(bonds: &mut Bonds, train: &TensorTrain, turns: usize) -> Result<()> {
     let shapes = shapes_of(train)?;
     let cores = regions_of(train, &shapes)?;
     let times = times(train, &shapes, turns);
-    with_scalar!(train.dtype(), "x", T => bonds.add(T::DTYPE, &shapes, &Cores::Of(&cores), times))
+    bonds.add(train.dtype(), &shapes, &Cores::Of(&cores), times)
 }
 
 /// The bonds of trains on the device, all of one type.
@@ -79,7 +79,7 @@ fn ring_of(train: &TensorTrain, turns: usize) -> Result<Option<Ring>> {
     let shapes = shapes_of(train)?;
     let cores = regions_of(train, &shapes)?;
     let times = times(train, &shapes, turns);
-    with_scalar!(train.dtype(), "x", T => Ring::new(T::DTYPE, &shapes, &cores, times)).map(Some)
+    Ring::new(train.dtype(), &shapes, &cores, times).map(Some)
 }
 
 /// Findings of an examination on the device.
@@ -219,9 +219,7 @@ impl Examination {
         };
         let to = self.answers.region(first * 8, trains * 8)?;
         let space = (whole.part(keys, bytes - keys)?, whole.part(0, keys)?);
-        with_scalar!(dtype, "x", T => {
-            bonds.look(T::DTYPE, gpu, stream, space, bases, trains, limit(dtype), (to, 1))
-        })?;
+        bonds.look(dtype, gpu, stream, space, bases, trains, limit(dtype), (to, 1))?;
         let wide = self.answers.region((2 * self.count + first) * 8, trains * 8)?;
         bonds.carried(gpu, stream, space, trains, limit(dtype), range::most(dtype), (to, 1), wide)?;
         if self.turns.is_some() && bonds.has_rings() {
@@ -362,9 +360,7 @@ impl Enqueued {
             first += bonds.key_bytes().next_multiple_of(GRAIN);
             result::store(gpu, stream, &bonds.table()?, table)?;
             gpu.clear(stream, keys)?;
-            with_scalar!(*dtype, "x", T => {
-                bonds.look(T::DTYPE, gpu, stream, (table, keys), None, 1, limit(*dtype), (to, 1))
-            })?;
+            bonds.look(*dtype, gpu, stream, (table, keys), None, 1, limit(*dtype), (to, 1))?;
             let Some(ring) = ring else { continue };
             let (half, digits) = (ring_underflow::half_range(*dtype), ring_underflow::digits(*dtype));
             let (findings, space) = (space.part(first, GRAIN)?, space.part(first + GRAIN, ring.bytes())?);
@@ -411,7 +407,7 @@ pub(super) fn all_findings(
             let mut offsets = alloc::with_capacity(WHAT, shape.len())?;
             offsets.extend((0..shape.len()).map(|k| shape.offset(k)));
             let times = times(train, &shapes, turns.unwrap_or(1));
-            with_scalar!(train.dtype(), "x", T => bonds.add(T::DTYPE, &shapes, &Cores::In(&offsets), times))?;
+            bonds.add(train.dtype(), &shapes, &Cores::In(&offsets), times)?;
             let count = alike.min((KEYS / bonds.key_bytes().max(1)).max(1));
             let mut list = alloc::with_capacity(WHAT, count)?;
             for train in &trains[first..first + count] {
