@@ -119,23 +119,23 @@ impl Krylov<'_> {
     /// Rotates columns by a matrix of the space's type.
     fn rotate_by(&self, first: usize, (m, l): (usize, usize), turn: &DeviceMatrix) -> Result<()> {
         let (n, dtype) = (self.n, self.dtype);
-        let buffer = self.algebra.uninitialized_as(dtype, WHAT, TURN.min(n), l)?;
+        let buffer = self.algebra.uninitialized(dtype, WHAT, TURN.min(n), l)?;
         let (all, target) = (self.view(first, m)?, self.view(first, l)?);
         let (plain, blas) = (Transpose::Plain, self.algebra.blas());
         for row in (0..n).step_by(TURN) {
             let rows = TURN.min(n - row);
-            let turned = buffer.view().rows_as(dtype, 0, rows)?;
-            let part = all.rows_as(dtype, row, rows)?;
-            blas.multiply_as(dtype, 1.0, part, plain, turn.view(), plain, 0.0, turned)?;
-            place(dtype, &self.gpu, &self.stream, turned, target.rows_as(dtype, row, rows)?, false, false)?;
+            let turned = buffer.view().rows(dtype, 0, rows)?;
+            let part = all.rows(dtype, row, rows)?;
+            blas.multiply(dtype, 1.0, part, plain, turn.view(), plain, 0.0, turned)?;
+            place(dtype, &self.gpu, &self.stream, turned, target.rows(dtype, row, rows)?, false, false)?;
         }
         Ok(())
     }
 
     fn gram(&self, first: usize, count: usize) -> Result<DeviceMatrix> {
-        let gram = self.algebra.uninitialized_as(self.dtype, WHAT, count, count)?;
+        let gram = self.algebra.uninitialized(self.dtype, WHAT, count, count)?;
         let (v, plain) = (self.view(first, count)?, Transpose::Plain);
-        self.algebra.blas().multiply_as(self.dtype, 1.0, v, Transpose::Adjoint, v, plain, 0.0, gram.view())?;
+        self.algebra.blas().multiply(self.dtype, 1.0, v, Transpose::Adjoint, v, plain, 0.0, gram.view())?;
         Ok(gram)
     }
 

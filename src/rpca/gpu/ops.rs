@@ -310,7 +310,7 @@ impl<'a> Members<'a> {
 impl Member<'_> {
     fn receive(&self, carried: &HostMatrix) -> Result<DeviceMatrix> {
         let (what, wide) = ("matrix between devices", self.dtype.wide());
-        let mut m = self.algebra.uninitialized_as(wide, what, carried.rows, carried.cols)?;
+        let mut m = self.algebra.uninitialized(wide, what, carried.rows, carried.cols)?;
         self.gpu.store_numbers(&self.stream, &carried.numbers, m.memory_mut(), 0)?;
         Ok(m)
     }

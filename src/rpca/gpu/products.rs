@@ -16,7 +16,7 @@ impl Member<'_> {
         if !(conjugate && dtype.is_complex()) {
             return Ok(copy);
         }
-        let other = self.algebra.uninitialized_as(dtype, "factor", copy.rows(), copy.cols())?;
+        let other = self.algebra.uninitialized(dtype, "factor", copy.rows(), copy.cols())?;
         dense::place(dtype, &self.gpu, &self.stream, copy.view(), other.view(), false, true)?;
         Ok(other)
     }
@@ -36,28 +36,19 @@ impl Member<'_> {
         match (kind, &factors.first, &factors.second) {
             (LowRank::Zero, ..) => self.gpu.clear(&self.stream, self.low_rank.region(0, bytes)?),
             (LowRank::Whole(_), Some(k), _) if self.cut.by_rows => {
-                blas.multiply_as(self.dtype, 1.0, k.view(), Transpose::Transpose, x, Transpose::Plain, 0.0, l)
+                blas.multiply(self.dtype, 1.0, k.view(), Transpose::Transpose, x, Transpose::Plain, 0.0, l)
             }
             (LowRank::Whole(_), Some(k), _) => {
-                blas.multiply_as(self.dtype, 1.0, x, Transpose::Plain, k.view(), Transpose::Plain, 0.0, l)
+                blas.multiply(self.dtype, 1.0, x, Transpose::Plain, k.view(), Transpose::Plain, 0.0, l)
             }
             (LowRank::Factors(..), Some(a), Some(b)) => {
-                let p = self.algebra.uninitialized_as(self.dtype, "X V", rows, a.cols())?;
-                blas.multiply_as(self.dtype, 1.0, x, self.plain(), a.view(), Transpose::Plain, 0.0, p.view())?;
+                let p = self.algebra.uninitialized(self.dtype, "X V", rows, a.cols())?;
+                blas.multiply(self.dtype, 1.0, x, self.plain(), a.view(), Transpose::Plain, 0.0, p.view())?;
                 if self.cut.by_rows {
                     // Here the second factor is the conjugate of B.
-                    blas.multiply_as(
-                        self.dtype,
-                        1.0,
-                        b.view(),
-                        Transpose::Plain,
-                        p.view(),
-                        Transpose::Transpose,
-                        0.0,
-                        l,
-                    )
+                    blas.multiply(self.dtype, 1.0, b.view(), Transpose::Plain, p.view(), Transpose::Transpose, 0.0, l)
                 } else {
-                    blas.multiply_as(self.dtype, 1.0, p.view(), Transpose::Plain, b.view(), Transpose::Adjoint, 0.0, l)
+                    blas.multiply(self.dtype, 1.0, p.view(), Transpose::Plain, b.view(), Transpose::Adjoint, 0.0, l)
                 }
             }
             _ => Err(Error::Internal("a low-rank part without its factors".into())),
@@ -92,15 +83,15 @@ impl Member<'_> {
                     true => (Transpose::Plain, Transpose::Adjoint),
                     false => (Transpose::Adjoint, Transpose::Plain),
                 };
-                blas.multiply_as(self.dtype.wide(), 1.0, x, a, x, b, beta, wide)
+                blas.multiply(self.dtype.wide(), 1.0, x, a, x, b, beta, wide)
             }
             (Product::Normal(_), Some(w)) => {
-                let p = self.algebra.uninitialized_as(self.dtype, "X W", rows, w.cols())?;
-                blas.multiply_as(self.dtype, 1.0, x, self.plain(), w.view(), Transpose::Plain, 0.0, p.view())?;
+                let p = self.algebra.uninitialized(self.dtype, "X W", rows, w.cols())?;
+                blas.multiply(self.dtype, 1.0, x, self.plain(), w.view(), Transpose::Plain, 0.0, p.view())?;
                 let sum = sum.ok_or_else(|| Error::Internal("a product without a sum".into()))?;
                 match (self.cut.by_rows, self.dtype.is_complex()) {
                     // This is the adjoint of the product.
-                    (true, true) => blas.multiply_as(
+                    (true, true) => blas.multiply(
                         self.dtype,
                         1.0,
                         p.view(),
@@ -110,7 +101,7 @@ impl Member<'_> {
                         beta,
                         sum.view(),
                     ),
-                    (true, false) => blas.multiply_as(
+                    (true, false) => blas.multiply(
                         self.dtype,
                         1.0,
                         x,
@@ -120,7 +111,7 @@ impl Member<'_> {
                         beta,
                         sum.view(),
                     ),
-                    (false, _) => blas.multiply_as(
+                    (false, _) => blas.multiply(
                         self.dtype,
                         1.0,
                         x,
@@ -133,8 +124,8 @@ impl Member<'_> {
                 }
             }
             (Product::Projected(_), Some(w)) => {
-                let p = self.algebra.uninitialized_as(self.dtype, "X W", rows, w.cols())?;
-                blas.multiply_as(self.dtype, 1.0, x, self.plain(), w.view(), Transpose::Plain, 0.0, p.view())?;
+                let p = self.algebra.uninitialized(self.dtype, "X W", rows, w.cols())?;
+                blas.multiply(self.dtype, 1.0, x, self.plain(), w.view(), Transpose::Plain, 0.0, p.view())?;
                 let copy = self.algebra.converted(
                     "X W in double precision",
                     (self.dtype, self.dtype.wide()),
@@ -142,7 +133,7 @@ impl Member<'_> {
                     false,
                 )?;
                 let p = copy.view();
-                blas.multiply_as(self.dtype.wide(), 1.0, p, Transpose::Adjoint, p, Transpose::Plain, beta, wide)
+                blas.multiply(self.dtype.wide(), 1.0, p, Transpose::Adjoint, p, Transpose::Plain, beta, wide)
             }
             _ => Err(Error::Internal("a product without its factor".into())),
         }
@@ -158,8 +149,7 @@ impl Member<'_> {
         let factor = self.factor(w, false)?;
         let (n, l) = factor.shape();
         let (rows, cols) = if self.cut.by_rows && self.dtype.is_complex() { (l, n) } else { (n, l) };
-        let sum =
-            if is_normal { Some(self.algebra.uninitialized_as(self.dtype, "X^H X W", rows, cols)?) } else { None };
+        let sum = if is_normal { Some(self.algebra.uninitialized(self.dtype, "X^H X W", rows, cols)?) } else { None };
         Ok((Some(factor), sum))
     }
 
@@ -178,7 +168,7 @@ impl Member<'_> {
             }
             (Product::Gram, _) if self.cut.by_rows && self.dtype.is_complex() => {
                 let (n, _) = out.shape();
-                let other = self.algebra.uninitialized_as(self.dtype.wide(), "X^H X", n, n)?;
+                let other = self.algebra.uninitialized(self.dtype.wide(), "X^H X", n, n)?;
                 dense::place(self.dtype.wide(), &self.gpu, &self.stream, out.view(), other.view(), false, true)?;
                 *out = other;
                 Ok(())

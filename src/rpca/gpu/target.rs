@@ -31,6 +31,6 @@ impl<'a> Target<'a> {
 
     /// The rows from `first` on; of a transposed view the corresponding columns.
     pub(super) fn rows(&self, dtype: DType, first: usize, rows: usize) -> Result<View<'a>> {
-        if self.by_columns { self.whole.rows_as(dtype, first, rows) } else { self.whole.columns_as(dtype, first, rows) }
+        if self.by_columns { self.whole.rows(dtype, first, rows) } else { self.whole.columns(dtype, first, rows) }
     }
 }

@@ -271,7 +271,7 @@ fn generated(context: &Arc<Context>, rows: usize, cols: usize) -> (Matrix, GpuAl
         let sketch = Sketch { distribution: Distribution::SparseSign, seed: 5, stream: 3 };
         algebra.draw(DType::F32, view, &sketch, 0, 0).unwrap();
         let (plain, adjoint) = (Transpose::Plain, Transpose::Adjoint);
-        algebra.blas().multiply::<f32>(1.0, u.view(), plain, v.view(), adjoint, 5.0, view).unwrap();
+        algebra.blas().multiply(DType::F32, 1.0, u.view(), plain, v.view(), adjoint, 5.0, view).unwrap();
     }
     (m, algebra, [u, v])
 }
@@ -316,7 +316,7 @@ fn large_matrices_are_split_fast() {
         let norm = |sums: Vec<f64>| sums.iter().sum::<f64>().sqrt();
         let whole = norm(algebra.column_sums(DType::F32, view, 1.0).unwrap());
         let (plain, adjoint) = (Transpose::Plain, Transpose::Adjoint);
-        algebra.blas().multiply::<f32>(-1.0, u.view(), plain, v.view(), adjoint, 1.0, view).unwrap();
+        algebra.blas().multiply(DType::F32, -1.0, u.view(), plain, v.view(), adjoint, 1.0, view).unwrap();
         let error = norm(algebra.column_sums(DType::F32, view, 1.0).unwrap()) / whole;
         println!("{rows} x {cols}: error of L {error:.2e}");
         assert!(error < 1e-4, "{error}");

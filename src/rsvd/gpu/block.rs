@@ -65,7 +65,7 @@ impl Block<'_> {
         match &self.entries {
             Entries::Dense { lines, row_major } => {
                 let op = if *row_major { Transpose::Transpose } else { Transpose::Plain };
-                site.blas().multiply_as(self.dtype, 1.0, stored(lines), op, w, Transpose::Plain, 0.0, p)
+                site.blas().multiply(self.dtype, 1.0, stored(lines), op, w, Transpose::Plain, 0.0, p)
             }
             Entries::Implicit(matrix) => matrix.multiply(site, w, p),
         }
@@ -80,19 +80,10 @@ impl Block<'_> {
         };
         let (blas, plain) = (site.blas(), Transpose::Plain);
         if sum.flipped {
-            return blas.multiply_as(
-                self.dtype,
-                1.0,
-                p,
-                Transpose::Adjoint,
-                lines,
-                Transpose::Transpose,
-                beta,
-                sum.view,
-            );
+            return blas.multiply(self.dtype, 1.0, p, Transpose::Adjoint, lines, Transpose::Transpose, beta, sum.view);
         }
         let op = if row_major { plain } else { Transpose::Adjoint };
-        blas.multiply_as(self.dtype, 1.0, lines, op, p, plain, beta, sum.view)
+        blas.multiply(self.dtype, 1.0, lines, op, p, plain, beta, sum.view)
     }
 
     /// T = A_J^H P for the rows J of this block, not flipped.

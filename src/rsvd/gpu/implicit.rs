@@ -116,7 +116,7 @@ impl<'a> Implicit<'a> {
             let op = if setting.center == Center::Columns { Op::Adjoint } else { Op::Plain };
             let (from, to) = if op == Op::Adjoint { (rows, columns) } else { (columns, rows) };
             let x = ones(site, dtype, "ones", from)?;
-            let y = site.algebra.uninitialized_as(dtype, "means", to, 1)?;
+            let y = site.algebra.uninitialized(dtype, "means", to, 1)?;
             self.plain(site, op, View::packed(x.whole(), from, 1), y.view())?;
             means = download(site, dtype, "means", y.memory(), to)?;
             for mean in &mut means {
@@ -133,10 +133,10 @@ impl<'a> Implicit<'a> {
         }
         self.subtract(site, setting.center, &means)?;
         self.multiply_columns(site, setting)?;
-        let probes = site.algebra.uninitialized_as(dtype, "probes", columns, PROBES)?;
+        let probes = site.algebra.uninitialized(dtype, "probes", columns, PROBES)?;
         let sketch = Sketch { distribution: Distribution::Gaussian, seed: 0, stream: stream::PROBES };
         site.algebra.draw(dtype, probes.view(), &sketch, 0, FIRST)?;
-        let products = site.algebra.uninitialized_as(dtype, "products with probes", rows, PROBES)?;
+        let products = site.algebra.uninitialized(dtype, "products with probes", rows, PROBES)?;
         self.multiply(site, probes.view(), products.view())?;
         // Both parts of a complex probe are standard normal.
         let variance = if dtype.is_complex() { 2.0 } else { 1.0 };
@@ -168,7 +168,7 @@ impl<'a> Implicit<'a> {
         let dtype = self.dtype;
         let x = with_scalar!(dtype, "a", T => test_vectors::<T>(site, lines))?;
         let x = View::packed(x.whole(), lines, rounding::VECTORS);
-        let y = site.algebra.uninitialized_as(dtype, "products of a test", length, rounding::VECTORS)?;
+        let y = site.algebra.uninitialized(dtype, "products of a test", length, rounding::VECTORS)?;
         if by_rows {
             self.adjoint(site, x, y.view())?;
         } else {
@@ -220,14 +220,14 @@ impl<'a> Implicit<'a> {
         let row = site.scratch(ScratchUse::Flipped, bytes(self.dtype, 1, x.cols)?)?;
         let row = packed(self.dtype, &row, 1, x.cols)?;
         let b = packed(self.dtype, b, x.rows, 1)?;
-        site.blas().multiply_as(self.dtype, 1.0, b, op_b, x, Transpose::Plain, 0.0, row)?;
+        site.blas().multiply(self.dtype, 1.0, b, op_b, x, Transpose::Plain, 0.0, row)?;
         // For the conjugate of a column, the memory is viewed as a row and its adjoint is taken.
         let a = if op_a == Transpose::Plain {
             packed(self.dtype, a, y.rows, 1)?
         } else {
             packed(self.dtype, a, 1, y.rows)?
         };
-        site.blas().multiply_as(self.dtype, -1.0, a, op_a, row, Transpose::Plain, 1.0, y)
+        site.blas().multiply(self.dtype, -1.0, a, op_a, row, Transpose::Plain, 1.0, y)
     }
 
     fn plain(&self, site: &mut Site, op: Op, x: View<'_>, y: View<'_>) -> Result<()> {

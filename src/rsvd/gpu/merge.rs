@@ -42,7 +42,7 @@ impl Devices<'_> {
                 let other = &self.parts[k].site;
                 other.gpu.load_numbers(&other.stream, r.memory(), 0, &mut numbers)?;
                 let site = self.site();
-                r = site.algebra.uninitialized_as(dtype, WHAT, columns, r.cols())?;
+                r = site.algebra.uninitialized(dtype, WHAT, columns, r.cols())?;
                 site.gpu.store_numbers(&site.stream, &numbers, r.memory_mut(), 0)?;
             }
             all = Some(match all.take() {
@@ -68,8 +68,8 @@ fn leading(
 ) -> Result<DeviceMatrix> {
     let (dtype, rows) = (block.dtype, block.span.rows);
     let width = width.min(rows);
-    let mut product = site.algebra.uninitialized_as(dtype, "product of a block", rows, width)?;
-    let mut q = site.algebra.uninitialized_as(dtype, "basis of a block", columns, width)?;
+    let mut product = site.algebra.uninitialized(dtype, "product of a block", rows, width)?;
+    let mut q = site.algebra.uninitialized(dtype, "basis of a block", columns, width)?;
     draw(site, dtype, product.view(), &local.sketch, first + block.span.first)?;
     block.adjoint_plain(site, product.view(), q.view())?;
     for _ in 0..local.iterations {
@@ -82,9 +82,9 @@ fn leading(
     block.multiply(site, q.view(), product.view())?;
     // A_J is close to (basis) R Q^H. Q R^H is V S up to a rotation, which the merge removes.
     let (_, r) = basis(&mut site.algebra, product, (local, draws.draw()), BasisAccuracy::Basis)?;
-    let factor = site.algebra.uninitialized_as(dtype, "factor of a block", columns, width)?;
+    let factor = site.algebra.uninitialized(dtype, "factor of a block", columns, width)?;
     let (plain, adjoint) = (Transpose::Plain, Transpose::Adjoint);
-    site.blas().multiply_as(dtype, 1.0, q.view(), plain, r.view(), adjoint, 0.0, factor.view())?;
+    site.blas().multiply(dtype, 1.0, q.view(), plain, r.view(), adjoint, 0.0, factor.view())?;
     Ok(factor)
 }
 
@@ -100,19 +100,19 @@ fn join(
     let both = before + b.cols();
     let mut f = b;
     if let Some(a) = a {
-        let b = std::mem::replace(&mut f, algebra.uninitialized_as(dtype, "factors to merge", rows, both)?);
+        let b = std::mem::replace(&mut f, algebra.uninitialized(dtype, "factors to merge", rows, both)?);
         algebra.copy_between(a, 0, before, &mut f, 0)?;
         algebra.copy_between(&b, 0, b.cols(), &mut f, before)?;
     }
     let kept = width.min(both).min(rows);
-    let mut out = algebra.uninitialized_as(dtype, "merged factors", rows, kept)?;
+    let mut out = algebra.uninitialized(dtype, "merged factors", rows, kept)?;
     let values = if rows >= both {
         let (f, triangle) = basis(algebra, f, (local, draws.draw()), BasisAccuracy::Basis)?;
         let small = algebra.singular_values(&triangle)?;
-        let mut u = algebra.uninitialized_as(dtype, "vectors of a triangle", both, kept)?;
+        let mut u = algebra.uninitialized(dtype, "vectors of a triangle", both, kept)?;
         algebra.copy_between(&small.u, 0, kept, &mut u, 0)?;
         let plain = Transpose::Plain;
-        algebra.blas().multiply_as(dtype, 1.0, f.view(), plain, u.view(), plain, 0.0, out.view())?;
+        algebra.blas().multiply(dtype, 1.0, f.view(), plain, u.view(), plain, 0.0, out.view())?;
         small.s
     } else {
         let small = algebra.singular_values(&f)?;

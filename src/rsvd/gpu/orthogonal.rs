@@ -136,7 +136,7 @@ impl Devices<'_> {
         let access = if beta == 0.0 { Access::Write } else { Access::Update };
         self.pairs((p, q), access, |site, k, x, y| {
             let m = on_device(m, &others, k)?;
-            site.blas().multiply_as(dtype, alpha, x, Transpose::Plain, m, Transpose::Plain, beta, y)
+            site.blas().multiply(dtype, alpha, x, Transpose::Plain, m, Transpose::Plain, beta, y)
         })
     }
 
@@ -184,7 +184,7 @@ impl Devices<'_> {
         let after = m.cols();
         self.replace(p, after, |site, k, x, product| {
             let m = on_device(m, &others, k)?;
-            site.blas().multiply_as(dtype, 1.0, x, Transpose::Plain, m, Transpose::Plain, 0.0, product)
+            site.blas().multiply(dtype, 1.0, x, Transpose::Plain, m, Transpose::Plain, 0.0, product)
         })?;
         p.width = after;
         Ok(())
@@ -194,13 +194,13 @@ impl Devices<'_> {
         let (dtype, (rows, columns)) = (self.dtype, c.shape());
         let mut sums = Vec::with_capacity(self.parts.len());
         for part in &self.parts {
-            sums.push(part.site.algebra.uninitialized_as(dtype, "sum of a device", rows, columns)?);
+            sums.push(part.site.algebra.uninitialized(dtype, "sum of a device", rows, columns)?);
         }
         let mut begun = vec![false; self.parts.len()];
         self.pairs((p, q), Access::Read, |site, k, x, y| {
             let beta = if begun[k] { 1.0 } else { 0.0 };
             begun[k] = true;
-            site.blas().multiply_as(dtype, 1.0, x, Transpose::Adjoint, y, Transpose::Plain, beta, sums[k].view())
+            site.blas().multiply(dtype, 1.0, x, Transpose::Adjoint, y, Transpose::Plain, beta, sums[k].view())
         })?;
         self.gather(&sums, &begun)?;
         let site = &self.parts[0].site;
@@ -254,7 +254,7 @@ impl Devices<'_> {
         }
         let mut sums = Vec::with_capacity(self.parts.len());
         for part in &self.parts {
-            sums.push(part.site.algebra.uninitialized_as(wide, "Gram matrix of a tall matrix", width, width)?);
+            sums.push(part.site.algebra.uninitialized(wide, "Gram matrix of a tall matrix", width, width)?);
         }
         let mut begun = vec![false; self.parts.len()];
         self.chunks(p, Access::Read, (width, width), |site, k, _, view| {
@@ -278,7 +278,7 @@ impl Devices<'_> {
             let divisor = if k == 0 {
                 algebra.cholesky(sum, shift, r)?
             } else {
-                let own = algebra.uninitialized_as(dtype, "triangle of a tall matrix", width, width)?;
+                let own = algebra.uninitialized(dtype, "triangle of a tall matrix", width, width)?;
                 algebra.cholesky(sum, shift, &own)?
             };
             match divisor {
@@ -314,7 +314,7 @@ fn in_place(
     let memory = site.take(ScratchUse::Products, bytes(dtype, x.rows, after)?)?;
     let product = packed(dtype, &memory, x.rows, after)?;
     work(site, product)?;
-    place(dtype, &site.gpu, &site.stream, product, x.columns_as(dtype, 0, after)?, false, false)?;
+    place(dtype, &site.gpu, &site.stream, product, x.columns(dtype, 0, after)?, false, false)?;
     site.put(ScratchUse::Products, memory);
     Ok(())
 }

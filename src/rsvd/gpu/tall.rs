@@ -152,7 +152,7 @@ impl Piece {
         let panels = match &self.place {
             TallStorage::Device(memory, _) => {
                 let view =
-                    View::packed(memory.whole(), self.share.rows, width).rows_as(self.dtype, span.first, span.rows)?;
+                    View::packed(memory.whole(), self.share.rows, width).rows(self.dtype, span.first, span.rows)?;
                 return work(site, view);
             }
             TallStorage::Host(panels) => panels,

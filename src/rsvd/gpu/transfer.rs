@@ -67,9 +67,9 @@ fn group(dtype: DType, view: View<'_>, at: CallerLayout, first: usize, span: Spa
     let size = dtype.size();
     let by_columns = at.row <= at.column;
     let (view, length, stride) = if by_columns {
-        (view.columns_as(dtype, span.first, span.rows)?, view.rows, at.column)
+        (view.columns(dtype, span.first, span.rows)?, view.rows, at.column)
     } else {
-        (view.rows_as(dtype, span.first, span.rows)?, view.cols, at.row)
+        (view.rows(dtype, span.first, span.rows)?, view.cols, at.row)
     };
     let begin = first * at.row + span.first * stride;
     let width = length * size;
@@ -270,7 +270,7 @@ impl Devices<'_> {
         let (rows, columns) = if adjoint { (source.cols(), source.rows()) } else { (source.rows(), source.cols()) };
         let at = caller_layout(self.dtype, what, source, (rows, columns), adjoint, conjugate)?;
         let dtype = self.dtype;
-        let m = self.site().algebra.uninitialized_as(dtype, what, rows, columns)?;
+        let m = self.site().algebra.uninitialized(dtype, what, rows, columns)?;
         fetch(self.site(), dtype, source.dense(what)?.memory, at, 0, m.view())?;
         Ok(m)
     }
@@ -305,7 +305,7 @@ impl Devices<'_> {
                 let carried = match memory {
                     Memory::Device(_) if k > 0 => {
                         let site = self.site();
-                        let m = site.algebra.uninitialized_as(dtype, what, span.rows, width)?;
+                        let m = site.algebra.uninitialized(dtype, what, span.rows, width)?;
                         fetch(site, dtype, memory, at, first, m.view())?;
                         Some(numbers(site, dtype, m.view())?)
                     }
@@ -368,7 +368,7 @@ impl Devices<'_> {
 
 /// Copies the elements of a view to the host, packed.
 fn numbers(site: &Site, dtype: DType, view: View<'_>) -> Result<Vec<u8>> {
-    let packed = site.algebra.uninitialized_as(dtype, "matrix between devices", view.rows, view.cols)?;
+    let packed = site.algebra.uninitialized(dtype, "matrix between devices", view.rows, view.cols)?;
     place(dtype, &site.gpu, &site.stream, view, packed.view(), false, false)?;
     let mut numbers = alloc::filled("matrix between devices", bytes(dtype, view.rows, view.cols)?, 0u8)?;
     site.gpu.load_numbers(&site.stream, packed.memory(), 0, &mut numbers)?;
@@ -383,7 +383,7 @@ fn uploaded(
     (rows, columns): (usize, usize),
     numbers: &[u8],
 ) -> Result<DeviceMatrix> {
-    let mut m = site.algebra.uninitialized_as(dtype, what, rows, columns)?;
+    let mut m = site.algebra.uninitialized(dtype, what, rows, columns)?;
     site.gpu.store_numbers(&site.stream, numbers, m.memory_mut(), 0)?;
     Ok(m)
 }

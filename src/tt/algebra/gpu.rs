@@ -36,7 +36,7 @@ fn copied_there(
     (memory, offset): (&DeviceMemory, usize),
     (rows, cols): (usize, usize),
 ) -> Result<DeviceMatrix> {
-    let mut copy = algebra.uninitialized_as(dtype, what, rows, cols)?;
+    let mut copy = algebra.uninitialized(dtype, what, rows, cols)?;
     let width = rows * cols * dtype.size();
     let rows = Rows { offset, pitch: width, width, count: 1 };
     algebra.gpu().copy_rows(algebra.stream(), memory, rows, copy.memory_mut(), 0)?;
@@ -86,10 +86,10 @@ fn projected(
     (rows, cols): (usize, usize),
 ) -> Result<DeviceMatrix> {
     let dtype = u.dtype();
-    let out = algebra.uninitialized_as(dtype, "carried part of a tensor", u.cols(), cols)?;
+    let out = algebra.uninitialized(dtype, "carried part of a tensor", u.cols(), cols)?;
     let a = View::packed(a.memory().region(0, rows * cols * dtype.size())?, rows, cols);
     let (adjoint, plain) = (Transpose::Adjoint, Transpose::Plain);
-    algebra.blas().multiply_as(dtype, 1.0, u.view(), adjoint, a, plain, 0.0, out.view())?;
+    algebra.blas().multiply(dtype, 1.0, u.view(), adjoint, a, plain, 0.0, out.view())?;
     Ok(out)
 }
 
@@ -98,7 +98,7 @@ fn multiplied(algebra: &GpuAlgebra, alpha: f64, a: &DeviceMatrix, b: &DeviceMatr
     let (dtype, rows, cols) = (a.dtype(), a.rows(), b.rows());
     let out = View::packed(out.region(0, rows * cols * dtype.size())?, rows, cols);
     let (plain, adjoint) = (Transpose::Plain, Transpose::Adjoint);
-    algebra.blas().multiply_as(dtype, alpha, a.view(), plain, b.view(), adjoint, 0.0, out)
+    algebra.blas().multiply(dtype, alpha, a.view(), plain, b.view(), adjoint, 0.0, out)
 }
 
 impl<T: Scalar> TrainOps<T> for GpuAlgebra {
@@ -161,7 +161,7 @@ impl<T: Scalar> TrainOps<T> for GpuAlgebra {
             Memory::Device(memory) => multiplied(self, alpha, a, b, memory),
             Memory::Host(memory) => {
                 let (rows, cols) = (a.rows(), b.rows());
-                let c = self.uninitialized_as(T::DTYPE, "dense tensor of a train", rows, cols)?;
+                let c = self.uninitialized(T::DTYPE, "dense tensor of a train", rows, cols)?;
                 multiplied(self, alpha, a, b, c.memory())?;
                 self.download(&GpuMatrix::new(c)?, memory.as_mut_slice::<T>()?, rows)
             }

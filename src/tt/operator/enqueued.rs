@@ -317,7 +317,7 @@ impl Enqueued<'_> {
         let blas = blas.lock().unwrap_or_else(PoisonError::into_inner);
         for first in (0..after.ket).step_by(length) {
             let now = length.min(after.ket - first);
-            let x = (x.columns_as(self.dtype, n * first, n * now)?, Transpose::Plain);
+            let x = (x.columns(self.dtype, n * first, n * now)?, Transpose::Plain);
             multiply(self.dtype, &blas, from, x, View::packed(t, rows, n * now))?;
             let sizes = [extent.bra, gather.inputs, extent.pairs, n, now];
             kernels::gather(self.dtype, gpu, stream, &terms, sizes, t, u, Some(alpha))?;

@@ -210,7 +210,7 @@ impl GpuOps {
         let blas = self.blas(work)?;
         for first in (0..after.ket).step_by(length) {
             let now = length.min(after.ket - first);
-            let x = (x.columns_as(dtype, n * first, n * now)?, Transpose::Plain);
+            let x = (x.columns(dtype, n * first, n * now)?, Transpose::Plain);
             multiply(dtype, blas, from, x, View::packed(t.whole(), rows, n * now))?;
             let sizes = [extent.bra, gather.inputs, extent.pairs, n, now];
             kernels::gather(dtype, &self.gpu, &self.stream, &terms, sizes, t.whole(), u.whole(), None)?;
@@ -416,5 +416,5 @@ pub(super) fn multiply(
     (b, op_b): (View<'_>, Transpose),
     c: View<'_>,
 ) -> Result<()> {
-    blas.multiply_as(dtype, 1.0, a, op_a, b, op_b, 0.0, c)
+    blas.multiply(dtype, 1.0, a, op_a, b, op_b, 0.0, c)
 }

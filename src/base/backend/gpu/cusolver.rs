@@ -209,7 +209,7 @@ impl Solver {
     ) -> Result<()> {
         let (_, run) = self.qr_functions(dtype)?;
         let (m, n, ld) = (int("rows", a.rows)?, int("columns", a.cols)?, int("ld", a.ld.max(1))?);
-        let (at, tau) = (a.address_of(dtype, "a")?, tau.array("tau", a.cols.min(a.rows), dtype.size())?);
+        let (at, tau) = (a.address(dtype, "a")?, tau.array("tau", a.cols.min(a.rows), dtype.size())?);
         let needed = self.qr_bytes(dtype, a.rows, a.cols)? / dtype.size();
         let (length, workspace) = (int("workspace", needed)?, workspace.array("workspace", needed, dtype.size())?);
         library_fault("cusolverDnXgeqrf")?;
@@ -247,7 +247,7 @@ impl Solver {
             other => return Err(unknown(other)),
         };
         let (m, n, ld) = (int("rows", a.rows)?, int("columns", a.cols)?, int("ld", a.ld.max(1))?);
-        let (at, tau) = (a.address_of(dtype, "a")?, tau.array("tau", a.cols.min(a.rows), dtype.size())?);
+        let (at, tau) = (a.address(dtype, "a")?, tau.array("tau", a.cols.min(a.rows), dtype.size())?);
         library_fault("cusolverDnXorgqr")?;
         let _entered = self.device.enter()?;
         let mut length = 0;
@@ -330,7 +330,7 @@ fn square(dtype: DType, a: &View<'_>) -> Result<u64> {
     if a.rows != a.cols {
         return Err(Error::Internal(format!("{} x {} elements are not square", a.rows, a.cols)));
     }
-    a.address_of(dtype, "a")
+    a.address(dtype, "a")
 }
 
 fn unknown(dtype: DType) -> Error {

@@ -2,7 +2,7 @@
 
 use super::memory::Region;
 use crate::error::{Error, Result};
-use crate::scalar::{DType, Element};
+use crate::scalar::DType;
 
 /// The operation on a factor of a product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,19 +53,11 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The part from (`row`, `column`) on with the given rows and columns.
+    /// The part from (`row`, `column`) on with the given rows and columns, for elements of type `dtype`.
     ///
     /// # Errors
     /// [`Error::Internal`] for a part outside of the matrix, and for a matrix that its memory does not hold.
-    pub fn part<T: Element>(&self, from: (usize, usize), size: (usize, usize)) -> Result<Self> {
-        self.part_as(T::DTYPE, from, size)
-    }
-
-    /// [`View::part`] for elements of type `dtype`.
-    ///
-    /// # Errors
-    /// As [`View::part`].
-    pub fn part_as(&self, dtype: DType, (row, column): (usize, usize), (rows, cols): (usize, usize)) -> Result<Self> {
+    pub fn part(&self, dtype: DType, (row, column): (usize, usize), (rows, cols): (usize, usize)) -> Result<Self> {
         let size = dtype.size();
         let inside = row.checked_add(rows).is_some_and(|r| r <= self.rows)
             && column.checked_add(cols).is_some_and(|c| c <= self.cols);
@@ -84,36 +76,20 @@ impl<'a> View<'a> {
         Ok(part)
     }
 
-    /// Columns `from .. from + count`.
+    /// Columns `from .. from + count`, for elements of type `dtype`.
     ///
     /// # Errors
     /// As [`View::part`].
-    pub fn columns<T: Element>(&self, from: usize, count: usize) -> Result<Self> {
-        self.part::<T>((0, from), (self.rows, count))
+    pub fn columns(&self, dtype: DType, from: usize, count: usize) -> Result<Self> {
+        self.part(dtype, (0, from), (self.rows, count))
     }
 
-    /// [`View::columns`] for elements of type `dtype`.
+    /// Rows `from .. from + count`, for elements of type `dtype`.
     ///
     /// # Errors
     /// As [`View::part`].
-    pub fn columns_as(&self, dtype: DType, from: usize, count: usize) -> Result<Self> {
-        self.part_as(dtype, (0, from), (self.rows, count))
-    }
-
-    /// Rows `from .. from + count`.
-    ///
-    /// # Errors
-    /// As [`View::part`].
-    pub fn rows<T: Element>(&self, from: usize, count: usize) -> Result<Self> {
-        self.part::<T>((from, 0), (count, self.cols))
-    }
-
-    /// [`View::rows`] for elements of type `dtype`.
-    ///
-    /// # Errors
-    /// As [`View::part`].
-    pub fn rows_as(&self, dtype: DType, from: usize, count: usize) -> Result<Self> {
-        self.part_as(dtype, (from, 0), (count, self.cols))
+    pub fn rows(&self, dtype: DType, from: usize, count: usize) -> Result<Self> {
+        self.part(dtype, (from, 0), (count, self.cols))
     }
 
     /// The address of the first of `count` matrices, `stride` elements from one to the next, if the memory holds them all.
@@ -125,13 +101,8 @@ impl<'a> View<'a> {
         self.memory.array(what, reach, dtype.size())
     }
 
-    /// The address, if the memory holds the matrix with elements of type `T`, aligned to their size.
-    pub(super) fn address<T: Element>(&self, what: &str) -> Result<u64> {
-        self.address_of(T::DTYPE, what)
-    }
-
-    /// As [`View::address`].
-    pub(super) fn address_of(&self, dtype: DType, what: &str) -> Result<u64> {
+    /// The address, if the memory holds the matrix with elements of type `dtype`, aligned to their size.
+    pub(super) fn address(&self, dtype: DType, what: &str) -> Result<u64> {
         self.memory.array(what, self.elements()?, dtype.size())
     }
 }

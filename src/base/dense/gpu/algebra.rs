@@ -100,20 +100,11 @@ impl GpuAlgebra {
         &mut self.host
     }
 
-    /// A matrix of type T with undefined contents, which must be written before it is read.
+    /// A matrix of type `dtype` with undefined contents, which must be written before it is read.
     ///
     /// # Errors
     /// As [`DeviceMatrix::uninitialized`].
-    #[inline]
-    pub fn uninitialized<T: Scalar>(&self, what: &'static str, rows: usize, cols: usize) -> Result<GpuMatrix<T>> {
-        GpuMatrix::new(self.uninitialized_as(T::DTYPE, what, rows, cols)?)
-    }
-
-    /// [`GpuAlgebra::uninitialized`] of type `dtype`.
-    ///
-    /// # Errors
-    /// As [`DeviceMatrix::uninitialized`].
-    pub fn uninitialized_as(&self, dtype: DType, what: &'static str, rows: usize, cols: usize) -> Result<DeviceMatrix> {
+    pub fn uninitialized(&self, dtype: DType, what: &'static str, rows: usize, cols: usize) -> Result<DeviceMatrix> {
         DeviceMatrix::uninitialized(&self.gpu, &self.stream, what, dtype, (rows, cols))
     }
 
@@ -128,7 +119,7 @@ impl GpuAlgebra {
         like: View<'_>,
         reverse: bool,
     ) -> Result<DeviceMatrix> {
-        let copy = self.uninitialized_as(to, what, like.rows, like.cols)?;
+        let copy = self.uninitialized(to, what, like.rows, like.cols)?;
         if from == to && !reverse {
             dense::place(to, &self.gpu, &self.stream, like, copy.view(), false, false)?;
         } else {
@@ -179,7 +170,7 @@ impl GpuAlgebra {
                 continue;
             }
             // The parts of a complex column are viewed as a real column of twice the length.
-            let column = m.columns_as(dtype, j, 1)?;
+            let column = m.columns(dtype, j, 1)?;
             let parts = if dtype.is_complex() { 2 } else { 1 };
             let column = View { rows: column.rows * parts, ld: column.ld * parts, ..column };
             let largest = self.peaks(dtype.part(), column)?.first().map_or(0.0, |p| p.0.abs());
@@ -252,7 +243,7 @@ impl GpuAlgebra {
     /// # Errors
     /// As [`GpuAlgebra::uninitialized`]; errors of the device.
     pub fn adjoint_of(&self, what: &'static str, m: &DeviceMatrix) -> Result<DeviceMatrix> {
-        let out = self.uninitialized_as(m.dtype(), what, m.cols(), m.rows())?;
+        let out = self.uninitialized(m.dtype(), what, m.cols(), m.rows())?;
         dense::place(m.dtype(), &self.gpu, &self.stream, m.view(), out.view(), true, true)?;
         Ok(out)
     }
@@ -284,7 +275,7 @@ impl GpuAlgebra {
 
     fn send_of<T: Scalar>(&self, what: &'static str, m: &CpuMatrix<T>) -> Result<DeviceMatrix> {
         let (rows, cols) = m.shape();
-        let mut copy = self.uninitialized_as(T::DTYPE, what, rows, cols)?;
+        let mut copy = self.uninitialized(T::DTYPE, what, rows, cols)?;
         self.gpu.store_numbers(&self.stream, m.slice()?, copy.memory_mut(), 0)?;
         Ok(copy)
     }
@@ -303,9 +294,9 @@ impl<T: Scalar> Algebra<T> for GpuAlgebra {
 
     fn upload(&mut self, what: &'static str, rows: usize, cols: usize, data: &[T], ld: usize) -> Result<GpuMatrix<T>> {
         if ld == rows && data.len() >= rows.saturating_mul(cols) {
-            let mut m = self.uninitialized::<T>(what, rows, cols)?;
+            let mut m = self.uninitialized(T::DTYPE, what, rows, cols)?;
             self.gpu.store_numbers(&self.stream, &data[..rows * cols], m.memory_mut(), 0)?;
-            return Ok(m);
+            return GpuMatrix::new(m);
         }
         // The CPU packs the matrix, so that one copy suffices instead of one a column.
         let packed: CpuMatrix<T> = self.host.upload(what, rows, cols, data, ld)?;
@@ -342,7 +333,7 @@ impl<T: Scalar> Algebra<T> for GpuAlgebra {
         beta: f64,
         c: &mut GpuMatrix<T>,
     ) -> Result<()> {
-        self.blas.multiply::<T>(alpha, a.view(), transpose(op_a), b.view(), transpose(op_b), beta, c.view())
+        self.blas.multiply(T::DTYPE, alpha, a.view(), transpose(op_a), b.view(), transpose(op_b), beta, c.view())
     }
 
     fn scale_columns(&mut self, m: &mut GpuMatrix<T>, factors: &[f64]) -> Result<()> {

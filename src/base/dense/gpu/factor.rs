@@ -68,12 +68,12 @@ impl GpuAlgebra {
             return self.square_add(wide, x, beta, g);
         }
         let height = (self.panel / wide.size() / cols.max(1)).max(1).min(x.rows.max(1));
-        let panel = self.uninitialized_as(wide, "panel of a Gram matrix", height, cols)?;
+        let panel = self.uninitialized(wide, "panel of a Gram matrix", height, cols)?;
         let mut first = 0;
         loop {
             let rows = height.min(x.rows - first);
             let part = View { rows, ..panel.view() };
-            dense::convert(dtype, wide, &self.gpu, &self.stream, x.rows_as(dtype, first, rows)?, part, false)?;
+            dense::convert(dtype, wide, &self.gpu, &self.stream, x.rows(dtype, first, rows)?, part, false)?;
             self.square_add(wide, part, if first == 0 { beta } else { 1.0 }, g)?;
             first += rows;
             if first == x.rows {
@@ -84,7 +84,7 @@ impl GpuAlgebra {
 
     /// G = X^H X + beta G. One triangle would suffice, but cuBLAS takes longer for one than for both.
     fn square_add(&self, dtype: DType, x: View<'_>, beta: f64, g: View<'_>) -> Result<()> {
-        self.blas.multiply_as(dtype, 1.0, x, Transpose::Adjoint, x, Transpose::Plain, beta, g)
+        self.blas.multiply(dtype, 1.0, x, Transpose::Adjoint, x, Transpose::Plain, beta, g)
     }
 
     /// R with G + shift tr(G) I = R^H R, which is also written to `r`, of the columns' type; `None` if there is none to
@@ -114,7 +114,7 @@ impl GpuAlgebra {
         if !factored {
             return Ok(None);
         }
-        let wide = self.uninitialized_as(wide_type, "inverse of a triangle", order, order)?;
+        let wide = self.uninitialized(wide_type, "inverse of a triangle", order, order)?;
         // The real part of each diagonal element, the status of the factorization, and the condition of each column.
         let numbers =
             self.gpu.allocate_uninitialized_on(&self.stream, "diagonal of a triangle", (2 * order + 1) * 8)?;
@@ -160,10 +160,10 @@ impl GpuAlgebra {
     /// Q = X R^-1 into `q`, which does not overlap X, by the inverse of R.
     ///
     /// # Errors
-    /// As [`Blas::multiply_as`](crate::backend::gpu::Blas::multiply_as).
+    /// As [`Blas::multiply`](crate::backend::gpu::Blas::multiply).
     pub fn divide_to(&self, x: View<'_>, divisor: &Divisor, q: View<'_>) -> Result<()> {
         let (plain, inverse) = (Transpose::Plain, &divisor.inverse);
-        self.blas.multiply_as(inverse.dtype(), 1.0, x, plain, inverse.view(), plain, 0.0, q)
+        self.blas.multiply(inverse.dtype(), 1.0, x, plain, inverse.view(), plain, 0.0, q)
     }
 
     /// X := X R^-1 by substitution, which is stable for any R.
@@ -176,10 +176,10 @@ impl GpuAlgebra {
             return self.blas.solve_upper(dtype, triangle, x, true);
         }
         let height = (self.panel / wide.size() / x.cols.max(1)).max(1).min(x.rows.max(1));
-        let panel = self.uninitialized_as(wide, "panel of a CholeskyQR step", height, x.cols)?;
+        let panel = self.uninitialized(wide, "panel of a CholeskyQR step", height, x.cols)?;
         for first in (0..x.rows).step_by(height) {
             let rows = height.min(x.rows - first);
-            let (part, of) = (View { rows, ..panel.view() }, x.rows_as(dtype, first, rows)?);
+            let (part, of) = (View { rows, ..panel.view() }, x.rows(dtype, first, rows)?);
             dense::convert(dtype, wide, &self.gpu, &self.stream, of, part, false)?;
             self.blas.solve_upper(wide, triangle, part, true)?;
             dense::convert(wide, dtype, &self.gpu, &self.stream, part, of, false)?;
@@ -200,11 +200,11 @@ impl GpuAlgebra {
         if rows == 0 {
             return Ok(Step::Failed);
         }
-        let g = self.uninitialized_as(dtype.wide(), "Gram matrix of a CholeskyQR step", cols, cols)?;
+        let g = self.uninitialized(dtype.wide(), "Gram matrix of a CholeskyQR step", cols, cols)?;
         self.gram_add(dtype, x.view(), 0.0, g.view())?;
         let Some(divisor) = self.cholesky(g, shift, r)? else { return Ok(Step::Failed) };
         if self.divides_by_inverse(&divisor) {
-            let q = self.uninitialized_as(dtype, "orthonormal basis", rows, cols)?;
+            let q = self.uninitialized(dtype, "orthonormal basis", rows, cols)?;
             self.divide_to(x.view(), &divisor, q.view())?;
             *x = q;
             return Ok(Step::Done { spread: divisor.spread });
@@ -222,8 +222,8 @@ impl GpuAlgebra {
         }
         let what = "inverse of a triangle";
         let wide = self.converted(what, (dtype, wide_type), r.view(), false)?;
-        let triangle = self.uninitialized_as(wide_type, what, order, order)?;
-        let inverse = self.uninitialized_as(wide_type, what, order, order)?;
+        let triangle = self.uninitialized(wide_type, what, order, order)?;
+        let inverse = self.uninitialized(wide_type, what, order, order)?;
         let outputs = UpperOutputs { identity: Some(inverse.memory().whole()), ..UpperOutputs::default() };
         dense::upper(wide_type, wide_type, &self.gpu, &self.stream, wide.view(), triangle.view(), outputs)?;
         self.blas.solve_upper(wide_type, triangle.view(), inverse.view(), true)?;
@@ -280,7 +280,7 @@ impl GpuAlgebra {
         let tau = self.gpu.allocate_uninitialized_on(&self.stream, "Householder coefficients", size)?;
         let (solver, work, info) = self.solver()?;
         solver.qr(wide_type, wide.view(), tau.whole(), work, info.region(0, 4)?)?;
-        let square = wide.view().rows_as(wide_type, 0, cols)?;
+        let square = wide.view().rows(wide_type, 0, cols)?;
         dense::upper(wide_type, dtype, &self.gpu, &self.stream, square, r.view(), UpperOutputs::default())?;
         let (solver, work, info) = self.solver()?;
         solver.orthogonal(wide_type, wide.view(), tau.whole(), work, info.region(4, 4)?)?;

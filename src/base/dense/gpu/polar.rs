@@ -83,15 +83,15 @@ impl GpuAlgebra {
             return self.scaled_svd(a);
         }
         let mut q = self.converted("left singular vectors", (dtype, dtype), a.view(), false)?;
-        let mut r = self.uninitialized_as(dtype, "triangle of a factorization", cols, cols)?;
+        let mut r = self.uninitialized(dtype, "triangle of a factorization", cols, cols)?;
         match self.householder_qr(&mut q, &mut r) {
             Err(Error::Numerical(_)) => return Ok(None),
             other => other?,
         }
         let Some(inner) = self.scaled_svd(&r)? else { return Ok(None) };
-        let u = self.uninitialized_as(dtype, "left singular vectors", rows, cols)?;
+        let u = self.uninitialized(dtype, "left singular vectors", rows, cols)?;
         let plain = Transpose::Plain;
-        self.blas.multiply_as(dtype, 1.0, q.view(), plain, inner.u.view(), plain, 0.0, u.view())?;
+        self.blas.multiply(dtype, 1.0, q.view(), plain, inner.u.view(), plain, 0.0, u.view())?;
         Ok(Some(Svd { u, ..inner }))
     }
 
@@ -129,8 +129,8 @@ impl GpuAlgebra {
         }
         let (order, dtype) = (a.rows(), a.dtype());
         let (what, plain) = ("singular values", Transpose::Plain);
-        let square = self.uninitialized_as(dtype, what, order, order)?;
-        self.blas.multiply_as(dtype, 1.0, a.view(), Transpose::Adjoint, a.view(), plain, 0.0, square.view())?;
+        let square = self.uninitialized(dtype, what, order, order)?;
+        self.blas.multiply(dtype, 1.0, a.view(), Transpose::Adjoint, a.view(), plain, 0.0, square.view())?;
         // The test uses the variance of the eigenvalues over the square of their mean, plus 1. It is cheap and seldom wrong.
         let fourth: f64 = self.column_sums(dtype, square.view(), 1.0)?.iter().sum();
         if order as f64 * fourth > GENTLE_VARIANCE * total * total {
@@ -145,8 +145,8 @@ impl GpuAlgebra {
             return Ok(None);
         }
         s.iter_mut().for_each(|s| *s = s.sqrt());
-        let u = self.uninitialized_as(dtype, "left singular vectors", order, order)?;
-        self.blas.multiply_as(dtype, 1.0, a.view(), plain, v.view(), plain, 0.0, u.view())?;
+        let u = self.uninitialized(dtype, "left singular vectors", order, order)?;
+        self.blas.multiply(dtype, 1.0, a.view(), plain, v.view(), plain, 0.0, u.view())?;
         let mut factors = alloc::filled("factors of columns", order, 0.0)?;
         factors.iter_mut().zip(&s).for_each(|(factor, s)| *factor = 1.0 / s);
         self.scale_by(&u, &factors)?;
@@ -160,7 +160,7 @@ impl GpuAlgebra {
         let sums = self.gpu.allocate_uninitialized_on(&self.stream, what, order * 8)?;
         let reduction = Reduction::Sums { factor: 1.0 };
         dense::columns(dtype, &self.gpu, &self.stream, reduction, a.view(), sums.whole())?;
-        let mut p = self.uninitialized_as(dtype, what, order, order)?;
+        let mut p = self.uninitialized(dtype, what, order, order)?;
         let noise = f64::EPSILON / (order as f64).sqrt();
         dense::start(
             dtype,
@@ -172,9 +172,9 @@ impl GpuAlgebra {
             noise,
             p.memory().whole(),
         )?;
-        let mut spare = self.uninitialized_as(dtype, what, order, order)?;
-        let first = self.uninitialized_as(dtype, what, order, order)?;
-        let mut square = self.uninitialized_as(dtype, what, order, order)?;
+        let mut spare = self.uninitialized(dtype, what, order, order)?;
+        let first = self.uninitialized(dtype, what, order, order)?;
+        let mut square = self.uninitialized(dtype, what, order, order)?;
         let mut is_close = false;
         for (far, near) in ROUNDS {
             for step in 0..far + near {
@@ -191,14 +191,14 @@ impl GpuAlgebra {
         }
         self.polar_step(&mut p, &mut spare, &first, &square, NEAR)?;
         let plain = Transpose::Plain;
-        self.blas.multiply_as(dtype, 1.0, p.view(), Transpose::Adjoint, a.view(), plain, 0.0, square.view())?;
+        self.blas.multiply(dtype, 1.0, p.view(), Transpose::Adjoint, a.view(), plain, 0.0, square.view())?;
         let (mut s, v) = match self.eigenvalues(&square) {
             Err(Error::Numerical(_)) => return Ok(None),
             other => other?,
         };
         // The smallest eigenvalues may be negative by rounding.
         s.iter_mut().for_each(|s| *s = s.max(0.0));
-        self.blas.multiply_as(dtype, 1.0, p.view(), plain, v.view(), plain, 0.0, spare.view())?;
+        self.blas.multiply(dtype, 1.0, p.view(), plain, v.view(), plain, 0.0, spare.view())?;
         Ok(Some(Svd { u: spare, s, v }))
     }
 
@@ -213,7 +213,7 @@ impl GpuAlgebra {
     ) -> Result<()> {
         let (plain, order, dtype) = (Transpose::Plain, p.rows(), p.dtype());
         let multiply =
-            |a: View<'_>, op, b: View<'_>, c: View<'_>| self.blas.multiply_as(dtype, 1.0, a, op, b, plain, 0.0, c);
+            |a: View<'_>, op, b: View<'_>, c: View<'_>| self.blas.multiply(dtype, 1.0, a, op, b, plain, 0.0, c);
         multiply(p.view(), Transpose::Adjoint, p.view(), first.view())?;
         multiply(first.view(), plain, first.view(), square.view())?;
         let regions: [Region<'_>; 2] = [first.memory().whole(), square.memory().whole()];
@@ -226,7 +226,7 @@ impl GpuAlgebra {
     /// ||P^H P - I||_F; waits for the stream.
     fn defect(&self, p: &DeviceMatrix, first: &DeviceMatrix, square: &mut DeviceMatrix) -> Result<f64> {
         let (plain, dtype) = (Transpose::Plain, p.dtype());
-        self.blas.multiply_as(dtype, 1.0, p.view(), Transpose::Adjoint, p.view(), plain, 0.0, square.view())?;
+        self.blas.multiply(dtype, 1.0, p.view(), Transpose::Adjoint, p.view(), plain, 0.0, square.view())?;
         let (unread, output) = (first.memory().whole(), square.memory().whole());
         dense::polynomial(dtype, &self.gpu, &self.stream, p.rows(), [-1.0, 0.0, 1.0], unread, output)?;
         Ok(self.column_sums(dtype, square.view(), 1.0)?.iter().sum::<f64>().sqrt())

@@ -256,8 +256,8 @@ impl<'a> Dense<'a> {
             let from = View::packed(right.whole(), bond, columns * p);
             let to = View::packed(turned.whole(), inner, columns);
             for q in 0..p {
-                let from = from.columns_as(call.dtype(), columns * q, columns)?;
-                let to = to.rows_as(call.dtype(), bond * q, bond)?;
+                let from = from.columns(call.dtype(), columns * q, columns)?;
+                let to = to.rows(call.dtype(), bond * q, bond)?;
                 dense::place(call.dtype(), call.gpu, call.stream, from, to, false, false)?;
             }
             right = turned;
@@ -315,8 +315,7 @@ impl<'a> Dense<'a> {
     /// Writes columns of the dense tensor [I, J], from `first` on, to `to`.
     fn columns(&self, of: &Halves<'_>, first: usize, to: View<'_>) -> Result<()> {
         let left = View::packed(of.left.whole(), of.rows, of.inner);
-        let right =
-            View::packed(of.right.whole(), of.inner, of.columns).columns_as(self.call.dtype(), first, to.cols)?;
+        let right = View::packed(of.right.whole(), of.inner, of.columns).columns(self.call.dtype(), first, to.cols)?;
         self.products.multiply(None, false, (left, Transpose::Plain), (right, Transpose::Plain), to)
     }
 

@@ -52,11 +52,11 @@ pub(super) fn identity(
 ) -> Result<()> {
     let all = View { memory: matrix, rows: 1, cols: order, ld: order + 1 };
     let copy = |from, to| dense::place(dtype, gpu, stream, from, to, false, false);
-    copy(View::packed(one, 1, 1), all.columns_as(dtype, 0, 1)?)?;
+    copy(View::packed(one, 1, 1), all.columns(dtype, 0, 1)?)?;
     let mut made = 1;
     while made < order {
         let more = made.min(order - made);
-        copy(all.columns_as(dtype, 0, more)?, all.columns_as(dtype, made, more)?)?;
+        copy(all.columns(dtype, 0, more)?, all.columns(dtype, made, more)?)?;
         made += more;
     }
     Ok(())

@@ -247,7 +247,7 @@ fn in_order(call: &Call<'_>, from: Region<'_>, to: Region<'_>) -> Result<()> {
             call.dtype(),
             call.gpu,
             call.stream,
-            matrix.columns_as(call.dtype(), pairs.r * p, pairs.r)?,
+            matrix.columns(call.dtype(), pairs.r * p, pairs.r)?,
             columns,
             false,
             false,

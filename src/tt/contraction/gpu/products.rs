@@ -52,7 +52,7 @@ fn is_large((a, op): Factor<'_>, c: View<'_>, least: (usize, usize)) -> bool {
 /// The part of op(A), or of op(B), with the summation indices from `from` on.
 fn inner<'a>((view, op): Factor<'a>, is_left: bool, from: usize, count: usize) -> Result<Factor<'a>> {
     let across = (op == Transpose::Plain) == is_left;
-    Ok((if across { view.columns_as(DType::F32, from, count)? } else { view.rows_as(DType::F32, from, count)? }, op))
+    Ok((if across { view.columns(DType::F32, from, count)? } else { view.rows(DType::F32, from, count)? }, op))
 }
 
 impl<'a> Products<'a> {
@@ -115,7 +115,7 @@ impl<'a> Products<'a> {
         c: Series<'_>,
         count: usize,
     ) -> Result<()> {
-        self.blas.multiply_all_by_as(self.dtype, self.scalars(alpha, add)?, a, b, c, count)
+        self.blas.multiply_all_by(self.dtype, self.scalars(alpha, add)?, a, b, c, count)
     }
 
     /// C = alpha op(A) op(B), added to C if `add`. `alpha` is in device memory and is read when the product runs;
@@ -137,7 +137,7 @@ impl<'a> Products<'a> {
                 done
             }
             Math::Tf32x3 if self.dtype == DType::F32 && is_large(a, c, PARTS) => self.multiply_parts(scalars, a, b, c),
-            _ => self.blas.multiply_by_as(self.dtype, scalars, a, b, c),
+            _ => self.blas.multiply_by(self.dtype, scalars, a, b, c),
         }
     }
 
@@ -167,7 +167,7 @@ impl<'a> Products<'a> {
         let mut some = |from: usize, count: usize| -> Result<()> {
             for (a, b) in [(low_a, high_b), (high_a, low_b), (high_a, high_b)] {
                 let (a, b) = (inner(a, true, from, count)?, inner(b, false, from, count)?);
-                self.blas.multiply_by_as(DType::F32, scalars, a, b, c)?;
+                self.blas.multiply_by(DType::F32, scalars, a, b, c)?;
                 scalars = more;
             }
             Ok(())

@@ -301,7 +301,7 @@ impl<'a> Norms<'a> {
                 // The product is written as rows x (n r2), and then read as (rows n) x r2.
                 let made = View::packed(next.part(to * n * size, r2 * n * size)?, step.rows, n * r2);
                 let plain = Transpose::Plain;
-                self.blas.multiply_as(self.dtype, 1.0, held, plain, core, plain, 0.0, made)?;
+                self.blas.multiply(self.dtype, 1.0, held, plain, core, plain, 0.0, made)?;
                 (from, to) = (from + r, to + r2);
             }
         }
@@ -328,7 +328,7 @@ impl<'a> Norms<'a> {
                 let held = View::packed(factor.part(start * size, r * size)?, step.rows, r);
                 let core = View::packed(term.cores[step.k].part(j * bytes, bytes)?, r, n);
                 let (plain, add) = (Transpose::Plain, if start > 0 { 1.0 } else { 0.0 });
-                self.blas.multiply_as(self.dtype, term.factor, held, plain, core, plain, add, to)?;
+                self.blas.multiply(self.dtype, term.factor, held, plain, core, plain, add, to)?;
                 start += r;
             }
         }
@@ -359,7 +359,7 @@ impl<'a> Norms<'a> {
         }
         let triangle = self.memory(held, "triangle of a factorization", columns * columns, self.dtype.size())?;
         let (square, to) =
-            (matrix.rows_as(self.dtype.wide(), 0, columns)?, View::packed(triangle.whole(), columns, columns));
+            (matrix.rows(self.dtype.wide(), 0, columns)?, View::packed(triangle.whole(), columns, columns));
         dense::upper(self.dtype.wide(), self.dtype, gpu, stream, square, to, dense::UpperOutputs::default())?;
         Ok(triangle)
     }

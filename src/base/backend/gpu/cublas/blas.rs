@@ -13,7 +13,7 @@ use crate::backend::gpu::open::Gpu;
 use crate::backend::gpu::stream::GpuStream;
 use crate::backend::gpu::view::{Transpose, View};
 use crate::error::{Error, Result};
-use crate::scalar::{DType, Scalar};
+use crate::scalar::DType;
 use crate::shape::to_i64;
 
 /// `CUBLAS_POINTER_MODE_HOST`.
@@ -177,25 +177,6 @@ impl Blas {
         &self.stream
     }
 
-    /// [`Blas::multiply_as`] for matrices of type T.
-    ///
-    /// # Errors
-    /// As [`Blas::multiply_as`].
-    #[inline]
-    #[allow(clippy::too_many_arguments, reason = "the field's own signature")]
-    pub fn multiply<T: Scalar>(
-        &self,
-        alpha: f64,
-        a: View<'_>,
-        op_a: Transpose,
-        b: View<'_>,
-        op_b: Transpose,
-        beta: f64,
-        c: View<'_>,
-    ) -> Result<()> {
-        self.multiply_as(T::DTYPE, alpha, a, op_a, b, op_b, beta, c)
-    }
-
     /// C = alpha op(A) op(B) + beta C for matrices of type `dtype`, in stream order. With beta = 0 C is not read.
     ///
     /// # Errors
@@ -203,7 +184,7 @@ impl Blas {
     /// linear algebra; [`Error::InvalidArgument`] for memory that is not aligned to its elements;
     /// [`Error::NotSupported`] for sizes that the library does not take; [`Error::Cuda`].
     #[allow(clippy::too_many_arguments, reason = "the field's own signature")]
-    pub fn multiply_as(
+    pub fn multiply(
         &self,
         dtype: DType,
         alpha: f64,
@@ -219,7 +200,7 @@ impl Blas {
             let (p, q) = (c.rows, c.cols);
             return Err(Error::Internal(format!("a product {m} x {k} times {inner} x {n} is no {p} x {q}")));
         }
-        let (from, with, to) = (a.address_of(dtype, "a")?, b.address_of(dtype, "b")?, c.address_of(dtype, "c")?);
+        let (from, with, to) = (a.address(dtype, "a")?, b.address(dtype, "b")?, c.address(dtype, "c")?);
         if m == 0 || n == 0 {
             return Ok(());
         }
@@ -253,23 +234,8 @@ impl Blas {
     /// [`Blas::multiply`] with scalars in device memory, in stream order like the matrices. Each is aligned to 16 bytes.
     ///
     /// # Errors
-    /// As [`Blas::multiply_as`].
-    #[inline]
-    pub fn multiply_by<T: Scalar>(
-        &self,
-        scalars: Scalars<'_>,
-        left: (View<'_>, Transpose),
-        right: (View<'_>, Transpose),
-        c: View<'_>,
-    ) -> Result<()> {
-        self.multiply_by_as(T::DTYPE, scalars, left, right, c)
-    }
-
-    /// [`Blas::multiply_by`] for matrices of type `dtype`.
-    ///
-    /// # Errors
-    /// As [`Blas::multiply_as`].
-    pub fn multiply_by_as(
+    /// As [`Blas::multiply`].
+    pub fn multiply_by(
         &self,
         dtype: DType,
         scalars: Scalars<'_>,
@@ -282,7 +248,7 @@ impl Blas {
             let (p, q) = (c.rows, c.cols);
             return Err(Error::Internal(format!("a product {m} x {k} times {inner} x {n} is no {p} x {q}")));
         }
-        let (from, with, to) = (a.address_of(dtype, "a")?, b.address_of(dtype, "b")?, c.address_of(dtype, "c")?);
+        let (from, with, to) = (a.address(dtype, "a")?, b.address(dtype, "b")?, c.address(dtype, "c")?);
         // A scalar is read with the widest alignment.
         let (alpha, beta) = (scalars.alpha.array("alpha", 1, 16)?, scalars.beta.array("beta", 1, 16)?);
         if m == 0 || n == 0 {
@@ -318,24 +284,8 @@ impl Blas {
     /// [`Blas::multiply_by`] for each of `count` matrices.
     ///
     /// # Errors
-    /// As [`Blas::multiply_as`]; [`Error::Internal`] for matrices C that overlap.
-    #[inline]
-    pub fn multiply_all_by<T: Scalar>(
-        &self,
-        scalars: Scalars<'_>,
-        left: (Series<'_>, Transpose),
-        right: (Series<'_>, Transpose),
-        c: Series<'_>,
-        count: usize,
-    ) -> Result<()> {
-        self.multiply_all_by_as(T::DTYPE, scalars, left, right, c, count)
-    }
-
-    /// [`Blas::multiply_all_by`] for matrices of type `dtype`.
-    ///
-    /// # Errors
-    /// As [`Blas::multiply_all_by`].
-    pub fn multiply_all_by_as(
+    /// As [`Blas::multiply`]; [`Error::Internal`] for matrices C that overlap.
+    pub fn multiply_all_by(
         &self,
         dtype: DType,
         scalars: Scalars<'_>,

@@ -25,7 +25,7 @@ impl Blas {
     /// `dtype`. The rest of C is not changed.
     ///
     /// # Errors
-    /// As [`Blas::multiply_as`].
+    /// As [`Blas::multiply`].
     pub fn rank_update(
         &self,
         dtype: DType,
@@ -39,7 +39,7 @@ impl Blas {
         if (c.rows, c.cols) != (n, n) {
             return Err(Error::Internal(format!("A^H A has {n} rows, its matrix {} x {}", c.rows, c.cols)));
         }
-        let (from, to) = (a.address_of(dtype, "a")?, c.address_of(dtype, "c")?);
+        let (from, to) = (a.address(dtype, "a")?, c.address(dtype, "c")?);
         if n == 0 {
             return Ok(());
         }
@@ -77,13 +77,13 @@ impl Blas {
     /// triangle is not read.
     ///
     /// # Errors
-    /// As [`Blas::multiply_as`].
+    /// As [`Blas::multiply`].
     pub fn solve_upper(&self, dtype: DType, r: View<'_>, b: View<'_>, right: bool) -> Result<()> {
         let order = if right { b.cols } else { b.rows };
         if (r.rows, r.cols) != (order, order) {
             return Err(Error::Internal(format!("a triangle {} x {} for {order} unknowns", r.rows, r.cols)));
         }
-        let (with, to) = (r.address_of(dtype, "r")?, b.address_of(dtype, "b")?);
+        let (with, to) = (r.address(dtype, "r")?, b.address(dtype, "b")?);
         if b.rows == 0 || b.cols == 0 {
             return Ok(());
         }

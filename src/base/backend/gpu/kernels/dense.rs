@@ -48,8 +48,8 @@ pub fn place(
     let conjugate = conjugate && dtype.is_complex();
     let flag = |on: bool, bit: i32| if on { i64::from(bit) } else { 0 };
     let parameters = DensePlaceParams {
-        input: input.address_of(dtype, "input")?,
-        output: output.address_of(dtype, "output")?,
+        input: input.address(dtype, "input")?,
+        output: output.address(dtype, "output")?,
         rows: to_i64(output.rows),
         cols: to_i64(output.cols),
         input_ld: to_i64(input.ld),
@@ -92,8 +92,8 @@ pub fn convert(
     // The parts of a complex matrix are a real one with twice the rows.
     let parts = if dtype.is_complex() { 2 } else { 1 };
     let parameters = DensePlaceParams {
-        input: input.address_of(from, "input")?,
-        output: output.address_of(dtype, "output")?,
+        input: input.address(from, "input")?,
+        output: output.address(dtype, "output")?,
         rows: to_i64(output.rows * parts),
         cols: to_i64(output.cols),
         input_ld: to_i64(input.ld * parts),
@@ -111,7 +111,7 @@ pub fn convert(
 /// As for every [launch](crate::backend::gpu::kernels#errors).
 pub fn scale(dtype: DType, gpu: &Gpu, stream: &GpuStream, matrix: View<'_>, factors: Region<'_>) -> Result<()> {
     let parameters = DenseScaleParams {
-        matrix: matrix.address_of(dtype, "matrix")?,
+        matrix: matrix.address(dtype, "matrix")?,
         factors: factors.array("factors", matrix.cols, 8)?,
         rows: to_i64(matrix.rows),
         cols: to_i64(matrix.cols),
@@ -151,7 +151,7 @@ pub fn columns(
         Reduction::Peaks => ("peaks", 2, 1.0),
     };
     let parameters = DenseColumnsParams {
-        matrix: matrix.address_of(dtype, "matrix")?,
+        matrix: matrix.address(dtype, "matrix")?,
         output: output.array("output", matrix.cols * numbers, 8)?,
         rows: to_i64(matrix.rows),
         cols: to_i64(matrix.cols),
@@ -195,7 +195,7 @@ pub fn fill(dtype: DType, gpu: &Gpu, stream: &GpuStream, matrix: View<'_>, draw:
         return Err(Error::NotSupported(problem));
     }
     let parameters = DenseFillParams {
-        matrix: matrix.address_of(dtype, "matrix")?,
+        matrix: matrix.address(dtype, "matrix")?,
         rows: to_i64(matrix.rows),
         cols: to_i64(matrix.cols),
         ld: to_i64(matrix.ld),
@@ -353,5 +353,5 @@ fn square(dtype: DType, matrix: &View<'_>) -> Result<u64> {
     if matrix.rows != matrix.cols {
         return Err(Error::Internal(format!("{} x {} elements are not square", matrix.rows, matrix.cols)));
     }
-    matrix.address_of(dtype, "matrix")
+    matrix.address(dtype, "matrix")
 }

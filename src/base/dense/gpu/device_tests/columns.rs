@@ -1,6 +1,6 @@
 //! Columns and entries: copies, scales, norms, peaks, adjoints and fills.
 
-use super::super::GpuAlgebra;
+use super::super::{GpuAlgebra, GpuMatrix};
 use super::algebras::{algebra, for_all_types};
 use super::host::{C64, Host, at};
 use crate::backend::gpu::kernels::dense;
@@ -36,7 +36,8 @@ fn columns_are_copied_scaled_and_measured<T: Scalar>() {
         assert_eq!(Host::from(&mut ops, &t).at, a.adjoint().at, "{rows} {cols}");
         for (transposed, conjugate) in [(false, false), (false, true), (true, false)] {
             let shape = if transposed { (cols, rows) } else { (rows, cols) };
-            let out = ops.uninitialized::<T>("test", shape.0, shape.1).unwrap();
+            let out = ops.uninitialized(T::DTYPE, "test", shape.0, shape.1).unwrap();
+            let out = GpuMatrix::<T>::new(out).unwrap();
             dense::place(T::DTYPE, ops.gpu(), ops.stream(), on.view(), out.view(), transposed, conjugate).unwrap();
             let taken = |x: C64| if conjugate { x.conj() } else { x };
             let want = Host::new(shape.0, shape.1, |i, j| taken(if transposed { a.get(j, i) } else { a.get(i, j) }));

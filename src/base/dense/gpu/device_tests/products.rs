@@ -71,23 +71,23 @@ fn parts_and_rows_are_multiplied<T: Scalar>() {
     let part = |m: &Host, (i, j): (usize, usize), (p, q): (usize, usize)| Host::new(p, q, |r, c| m.get(i + r, j + c));
     let c = Host::random::<T>(50, 9, 3).to::<T>(&mut ops);
     let before = Host::from(&mut ops, &c);
-    let target = c.view().part::<T>((4, 2), (17, 3)).unwrap();
+    let target = c.view().part(T::DTYPE, (4, 2), (17, 3)).unwrap();
     // Rows 10 .. 27 and columns 3 .. 20 of A times a part of W, by either storage.
     let want = part(&a, (10, 3), (17, 17)).times(&part(&w, (3, 1), (17, 3)));
-    let factor = on_w.view().part::<T>((3, 1), (17, 3)).unwrap();
+    let factor = on_w.view().part(T::DTYPE, (3, 1), (17, 3)).unwrap();
     for (view, op) in [
-        (on_a.view().part::<T>((10, 3), (17, 17)).unwrap(), plain),
-        (by_rows.view().part::<T>((3, 10), (17, 17)).unwrap(), Transpose::Transpose),
+        (on_a.view().part(T::DTYPE, (10, 3), (17, 17)).unwrap(), plain),
+        (by_rows.view().part(T::DTYPE, (3, 10), (17, 17)).unwrap(), Transpose::Transpose),
     ] {
-        ops.blas().multiply::<T>(1.0, view, op, factor, plain, 0.0, target).unwrap();
+        ops.blas().multiply(T::DTYPE, 1.0, view, op, factor, plain, 0.0, target).unwrap();
         let got = Host::from(&mut ops, &c);
         assert!(part(&got, (4, 2), (17, 3)).minus(&want).norm() < bound);
         // Nothing around it changed.
         let around = (0..50 * 9).filter(|k| !((4..21).contains(&(k % 50)) && (2..5).contains(&(k / 50))));
         assert!(around.into_iter().all(|k| got.at[k] == before.at[k]));
     }
-    assert!(on_a.view().part::<T>((30, 0), (12, 1)).is_err() && on_a.view().columns::<T>(23, 1).is_err());
-    assert!(on_a.view().rows::<T>(41, 0).is_ok() && on_a.view().columns::<T>(23, 0).is_ok());
+    assert!(on_a.view().part(T::DTYPE, (30, 0), (12, 1)).is_err() && on_a.view().columns(T::DTYPE, 23, 1).is_err());
+    assert!(on_a.view().rows(T::DTYPE, 41, 0).is_ok() && on_a.view().columns(T::DTYPE, 23, 0).is_ok());
 
     // A rank update, which changes the lower triangle alone. 41 roundings of sums that reach 82.
     let bound = 41.0 * 82.0 * eps::<T>();

@@ -5,6 +5,7 @@ use super::super::{constants as c, product, size};
 use crate::backend::gpu::launch::{Grid, launch};
 use crate::backend::gpu::{DeviceMemory, Gpu, GpuStream, Kernel, Region, Transpose, View};
 use crate::error::{Error, Result};
+use crate::scalar::DType;
 use crate::shape::{to_i64, to_u64};
 
 /// Longest sums of one launch.
@@ -39,7 +40,8 @@ impl<'a> Lines<'a> {
     /// The numbers `from .. from + count` of each.
     fn part(&self, from: usize, count: usize) -> Result<Self> {
         let view = &self.view;
-        let view = if self.across { view.columns::<f32>(from, count)? } else { view.rows::<f32>(from, count)? };
+        let view =
+            if self.across { view.columns(DType::F32, from, count)? } else { view.rows(DType::F32, from, count)? };
         Ok(Self { view, ..*self })
     }
 
@@ -58,7 +60,7 @@ impl<'a> Lines<'a> {
     fn params(&self, what: &str, digits: u64, units: u64) -> Result<TtDigitsFactor> {
         let ld = to_i64(self.view.ld);
         Ok(TtDigitsFactor {
-            input: self.view.address::<f32>(what)?,
+            input: self.view.address(DType::F32, what)?,
             digits,
             units,
             line_stride: if self.across { 1 } else { ld },
@@ -154,7 +156,7 @@ fn panel(
         b_digits,
         b_units,
         alpha: alpha.array("alpha", 1, 4)?,
-        c: to.address::<f32>("c")?,
+        c: to.address(DType::F32, "c")?,
         c_stride: to_i64(to.ld),
         rows: to_i64(m),
         columns: to_i64(n),

@@ -5,6 +5,7 @@ use super::super::{constants as c, filling, product, size};
 use crate::backend::gpu::launch::launch;
 use crate::backend::gpu::{Gpu, GpuStream, View};
 use crate::error::{Error, Result};
+use crate::scalar::DType;
 use crate::shape::to_i64;
 
 /// Writes f32 numbers as `high` + `low`, packed matrices of the same shape.
@@ -25,9 +26,9 @@ pub fn split(gpu: &Gpu, stream: &GpuStream, numbers: View<'_>, [high, low]: [Vie
         return Ok(());
     }
     let parameters = TtTf32SplitParams {
-        input: numbers.address::<f32>("numbers")?,
-        high: high.address::<f32>("high")?,
-        low: low.address::<f32>("low")?,
+        input: numbers.address(DType::F32, "numbers")?,
+        high: high.address(DType::F32, "high")?,
+        low: low.address(DType::F32, "low")?,
         ld: to_i64(numbers.ld),
         rows: to_i64(rows),
         cols: to_i64(cols),
