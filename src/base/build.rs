@@ -30,13 +30,13 @@ const PARALLEL: usize = 2;
 
 /// Calls that may throw, which Rust code cannot catch.
 const FOREIGN: &str = "backend/foreign.c";
-/// The root of the repository, from this package.
-const ROOT: &str = "../..";
+/// The repository's folder of kernels: a link in the repository, a folder in a package made from it.
+const SOURCES: &str = "cuda";
 
 fn main() {
     println!("cargo:rustc-check-cfg=cfg(purlin_cuda)");
     println!("cargo:rerun-if-changed=build.rs");
-    println!("cargo:rerun-if-changed={ROOT}/cuda");
+    println!("cargo:rerun-if-changed={SOURCES}");
     println!("cargo:rerun-if-changed={FOREIGN}");
     // A frame that an exception may unwind.
     cc::Build::new().file(FOREIGN).flag("-fexceptions").warnings(true).compile("purlin_foreign");
@@ -52,9 +52,9 @@ fn main() {
 
 fn cuda() -> Outcome<()> {
     let package = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").ok_or("CARGO_MANIFEST_DIR is not set")?);
-    let root = package.join(ROOT).canonicalize().map_err(|e| format!("{ROOT} of {}: {e}", package.display()))?;
+    let sources = package.join(SOURCES).canonicalize().map_err(|e| format!("{SOURCES} of {}: {e}", package.display()))?;
+    let root = sources.parent().unwrap_or(&package);
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("OUT_DIR is not set")?);
-    let sources = root.join("cuda");
     let mut constants = String::new();
     for header in files(&sources, "_launch.h")? {
         constants.push_str(&launch_constants(&header)?);
@@ -64,7 +64,7 @@ fn cuda() -> Outcome<()> {
     let wanted = env::var("PURLIN_CUDA").unwrap_or_default();
     let nvcc = match wanted.as_str() {
         "off" => Err("PURLIN_CUDA=off".to_owned()),
-        "" | "auto" | "on" => find_nvcc(&root),
+        "" | "auto" | "on" => find_nvcc(root),
         other => return Err(format!("PURLIN_CUDA is {other:?}; auto, on or off is needed")),
     };
     let nvcc = match nvcc {
@@ -109,8 +109,9 @@ fn find_nvcc(root: &Path) -> Outcome<PathBuf> {
         .chain(["nvidia/cu13/bin/nvcc", "bin/nvcc"].map(|p| toolchain.join(p)))
         .find(|p| p.is_file());
     // Cargo runs a script again every time if it watches a path that does not exist. So without nvcc the folder is watched
-    // into which `make deps` installs it, and is created first. A tree that is read-only has no `make deps` either.
-    if found.is_none() && fs::create_dir_all(&toolchain).is_ok() {
+    // into which `make deps` installs it, and is created first. A package has no `make deps`, and a tree that is read-only
+    // has none either.
+    if found.is_none() && root.join("tools/deps.sh").is_file() && fs::create_dir_all(&toolchain).is_ok() {
         println!("cargo:rerun-if-changed={}", toolchain.display());
     }
     found.ok_or_else(|| "nvcc was not found by NVCC, CUDA_HOME, PATH or in target/toolchain".to_owned())
