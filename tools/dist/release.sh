@@ -14,14 +14,7 @@ triple=x86_64-unknown-linux-gnu
 manifest=${RELEASE_MANIFEST:-$ROOT/Cargo.toml}
 build=$TARGET/release-build
 [ "$manifest" = "$ROOT/Cargo.toml" ] || build=$(dirname "$manifest")/target
-requirements=$ROOT/tools/requirements-release.txt
-stamp=$RELEASE_VENV/stamp-$(cat "$requirements" <("$PYTHON" -V 2>&1) | sha256sum | cut -c1-16)
-if [ ! -e "$stamp" ]; then
-    rm -rf "$RELEASE_VENV"
-    "$PYTHON" -m venv "$RELEASE_VENV"
-    "$RELEASE_VENV/bin/python" -m pip install --quiet --disable-pip-version-check --no-input -r "$requirements" </dev/null
-    touch "$stamp"
-fi
+"$ROOT/tools/dist/zig.sh" "$RELEASE_VENV"
 export PURLIN_CUDA=${PURLIN_CUDA:-on}
 if [ "$PURLIN_CUDA" != off ] && [ -z "${NVCC:-}" ]; then
     export NVCC=$TARGET/toolchain12/bin/nvcc
