@@ -52,7 +52,8 @@ fn main() {
 
 fn cuda() -> Outcome<()> {
     let package = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").ok_or("CARGO_MANIFEST_DIR is not set")?);
-    let sources = package.join(SOURCES).canonicalize().map_err(|e| format!("{SOURCES} of {}: {e}", package.display()))?;
+    let sources =
+        package.join(SOURCES).canonicalize().map_err(|e| format!("{SOURCES} of {}: {e}", package.display()))?;
     let root = sources.parent().unwrap_or(&package);
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("OUT_DIR is not set")?);
     let mut constants = String::new();

@@ -64,6 +64,9 @@ refused() { # WORDS LIBRARY
 objcopy --add-section .note.path=<(echo "$HOME/.cargo/registry/src/a") "$library" "$work/path.so"
 refused 'holds paths of the build' "$work/path.so"
 refused 'is not stripped' "$work/target/x86_64-unknown-linux-gnu/release/libpurlin.so"
+cp "$library" "$work/large.so"
+truncate -s 29000001 "$work/large.so"
+refused 'more than 29 MB' "$work/large.so"
 # A build for this machine, whose names have no version.
 (cd "$work" && cargo build --release --offline --lib --target-dir native && strip --strip-unneeded native/release/libpurlin.so)
 refused 'without the version' "$work/native/release/libpurlin.so"

@@ -22,4 +22,6 @@ objdump -T "$library" | holds " $version  *purlin_version$" || report "has no pu
 paths=$(strings -n 6 "$library" | grep -F -e "${CARGO_HOME:-$HOME/.cargo}/" -e '.cargo/registry' -e "$HOME/" -e "$TARGET/" -e "$ROOT/src/" || true)
 [ -z "$paths" ] || report "holds paths of the build:" "$paths"
 readelf -SW "$library" | holds '\.debug_info' && report "is not stripped"
+size=$(stat -c %s "$library")
+[ "$size" -le 29000000 ] || report "is $size bytes, more than 29 MB"
 exit $bad
