@@ -71,6 +71,11 @@ def on_terminal(program: str, **environment: str) -> str:
 def with_module(folder: Path, text: str) -> str:
     """PYTHONPATH with a module `tqdm` of this text first."""
     (folder / "tqdm.py").write_text(text)
+    return paths(folder)
+
+
+def paths(folder: Path) -> str:
+    """PYTHONPATH with a folder first."""
     return f"{folder}:{os.environ.get('PYTHONPATH', '')}"
 
 
@@ -95,7 +100,16 @@ def test_the_bar_of_tqdm_itself() -> None:
 def test_a_pipe_gets_one_line() -> None:
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0 and done.stdout == ""
-    assert re.fullmatch(r"purlin: step \d+ of 1000, \S+\n", done.stderr), done.stderr
+    # The call converges long before its last step.
+    assert re.fullmatch(r"purlin: ended, at most 1000 steps, \S+\n", done.stderr), done.stderr
+
+
+def test_the_line_of_other_calls_has_the_last_step(capsys: pytest.CaptureFixture[str]) -> None:
+    for step, of_rpca in ((90, False), (12, True)):
+        line = ProgressLine(of_rpca)
+        line(step, 90, 0.0)
+        line.finish()
+        assert capsys.readouterr().err == f"purlin: step {step} of 90\n"
 
 
 def test_a_call_that_reports_nothing_writes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
@@ -129,13 +143,62 @@ class Full(Terminal):
         raise OSError(28, "No space left on device")
 
 
+class Broken(Terminal):
+    def write(self, text: str) -> int:
+        raise RuntimeError("no")
+
+
+class Plain:
+    """A logger that stands for stderr: it has what `print` needs."""
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def write(self, text: str) -> None:
+        self.text += text
+
+    def flush(self) -> None:
+        pass
+
+
 def test_a_terminal_that_cannot_be_written_ends_nothing(cpu: purlin.Context, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "tqdm", None)
     closed = Terminal()
     closed.close()
-    for stream in (Full(), closed):
+    mute = Plain()
+    mute.flush = None  # type: ignore[assignment, method-assign]
+    for stream in (Full(), Broken(), closed, mute, object(), None):
         monkeypatch.setattr(sys, "stderr", stream)
         assert rsvd.compute(np.eye(5), 2, progress=True, context=cpu).s.shape == (2,)
+
+
+def test_a_stream_without_isatty_gets_one_line(cpu: purlin.Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = Plain()
+    monkeypatch.setattr(sys, "stderr", stream)
+    rsvd.compute(np.eye(5), 2, progress=True, context=cpu)
+    assert re.fullmatch(r"purlin: step (\d+) of \1\n", stream.text), stream.text
+
+
+@pytest.mark.parametrize(
+    "text", ["", "tqdm = None", "raise RuntimeError('no')", "raise SyntaxError", "def tqdm(**_): raise OSError"]
+)
+def test_a_tqdm_that_does_not_work_ends_nothing(text: str, tmp_path: Path) -> None:
+    shown = on_terminal(PROGRAM, PYTHONPATH=with_module(tmp_path, f"{text}\n"))
+    assert ("purlin [" in shown) == (not text.startswith("def")), shown
+
+
+def test_a_folder_named_tqdm_is_none(tmp_path: Path) -> None:
+    (tmp_path / "tqdm").mkdir()
+    program = "import sys\nsys.path = [path for path in sys.path if 'site-packages' not in path]\n"
+    shown = on_terminal(PROGRAM.replace("import numpy as np\n", "import numpy as np\n" + program), PYTHONPATH=paths(tmp_path))
+    assert "purlin [" in shown
+
+
+def test_the_command_draws_nothing_without_stderr(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", np.eye(9))
+    command = [sys.executable, "-m", "purlin", "svd", str(tmp_path / "a.npy"), "--rank", "2"]
+    done = subprocess.run(["sh", "-c", '"$@" 2>&-', "sh", *command], stdout=subprocess.PIPE, text=True, timeout=60)
+    assert done.returncode == 0, done.stdout
 
 
 def test_a_bar_is_left_where_the_call_fails(tmp_path: Path) -> None:

@@ -42,9 +42,11 @@ class ProgressRelay:
     instructions only.
     """
 
-    def __init__(self, function: Progress | None, options: Any) -> None:
+    def __init__(self, function: Progress | None, options: Any, *, ends_early: bool = False) -> None:
+        """`ends_early`: as of `ProgressLine`."""
         expect_progress(function)
         self.function = function
+        self.ends_early = ends_early
         self._running: list[ProgressCall] = []
         self._pointer = PROGRESS(called_back(self._report))
         options.progress = self._pointer
@@ -73,7 +75,7 @@ class ProgressCall:
 
     def __init__(self, relay: ProgressRelay, running: list[ProgressCall]) -> None:
         self._function = None if isinstance(relay.function, bool) else relay.function
-        self._line = ProgressLine() if relay.function is True else None
+        self._line = ProgressLine(relay.ends_early) if relay.function is True else None
         self._running = running
         self.thread = threading.get_ident()
         self._is_main = threading.current_thread() is threading.main_thread()

@@ -1,4 +1,5 @@
-"""Progress on stderr: a bar on a terminal, tqdm's where it is installed and else a plain one; one line elsewhere."""
+"""Progress on stderr: a bar on a terminal, tqdm's where it is installed and else a plain one; one line elsewhere. Neither a
+stream that cannot be written nor a tqdm that fails ends a computation."""
 
 from __future__ import annotations
 
@@ -28,10 +29,7 @@ class Bar:
         self._is_on_screen = False
         self._library: Any = None
         if is_shown:
-            try:
-                self._library = importlib.import_module("tqdm")
-            except ImportError:
-                pass
+            self._library = _tqdm()
 
     def __enter__(self) -> Bar:
         return self
@@ -45,11 +43,12 @@ class Bar:
         """Ends the bar."""
         if self._is_left and self._last is not None:
             self._draw(*self._last)
-        if self._tqdm is not None:
-            self._tqdm.close()
-        elif self._is_on_screen:
-            sys.stderr.write("\n" if self._is_left else "\r\033[K")
-            sys.stderr.flush()
+        with contextlib.suppress(Exception):
+            if self._tqdm is not None:
+                self._tqdm.close()
+            elif self._is_on_screen:
+                sys.stderr.write("\n" if self._is_left else "\r\033[K")
+                sys.stderr.flush()
 
     def __call__(self, step: int, steps: int, measure: float) -> None:
         now = time.monotonic()
@@ -64,12 +63,13 @@ class Bar:
     def _draw(self, step: int, steps: int, measure: float) -> None:
         is_named = self._measure is not None and (self._measure or measure)
         shown = f"{self._measure} {measure:.2e}".strip() if is_named else ""
-        if self._library is not None:
-            self._draw_tqdm(step, steps, shown)
-            return
-        self._is_on_screen = True
-        sys.stderr.write("\r" + self.line(step, steps, shown, shutil.get_terminal_size().columns) + "\033[K")
-        sys.stderr.flush()
+        with contextlib.suppress(Exception):
+            if self._library is not None:
+                self._draw_tqdm(step, steps, shown)
+                return
+            self._is_on_screen = True
+            sys.stderr.write("\r" + self.line(step, steps, shown, shutil.get_terminal_size().columns) + "\033[K")
+            sys.stderr.flush()
 
     def _draw_tqdm(self, step: int, steps: int, shown: str) -> None:
         if self._tqdm is None:
@@ -88,36 +88,47 @@ class Bar:
         return f"{self._name} [{'#' * full}{'.' * (width - full)}]{after}"[: max(columns - 1, 1)]
 
 
-def is_drawn() -> bool:
-    """Whether stderr shows a line that is drawn anew: a terminal, or the output of a notebook."""
-    if sys.stderr is None:
-        return False
+def _tqdm() -> Any:
+    """The module tqdm, or None where there is none that works: also a folder of that name can be imported."""
     try:
-        return sys.stderr.isatty() or "ipykernel" in sys.modules
-    except ValueError:  # it is closed
+        found: Any = importlib.import_module("tqdm")
+    except Exception:
+        return None
+    return found if callable(getattr(found, "tqdm", None)) else None
+
+
+def is_terminal() -> bool:
+    """Whether stderr is a terminal. A program may have replaced it by an object that has no more than `write`."""
+    try:
+        return bool(sys.stderr.isatty())
+    except Exception:  # there is none, it is closed, or it cannot say
         return False
 
 
 class ProgressLine:
-    """The progress of one call with `progress=True`: a bar that stays, or where stderr is no terminal a line at the end. A
-    stream that is closed or full ends no computation."""
+    """The progress of one call with `progress=True`: a bar that stays, or where stderr is no terminal a line at the end."""
 
-    def __init__(self) -> None:
-        self._bar = Bar("purlin", True, "", is_left=True) if is_drawn() else None
+    def __init__(self, ends_early: bool = False) -> None:
+        """`ends_early`: the call reports its last step when it ends, however few it has made."""
+        self._ends_early = ends_early
+        # The output of a notebook is drawn anew as a terminal is.
+        is_drawn = is_terminal() or (sys.stderr is not None and "ipykernel" in sys.modules)
+        self._bar = Bar("purlin", True, "", is_left=True) if is_drawn else None
         self._last = ""
 
     def __call__(self, step: int, steps: int, measure: float) -> None:
-        if self._bar is None:
-            self._last = f"purlin: step {step} of {steps}" + (f", {measure:.3g}" if measure else "")
-        else:
-            with contextlib.suppress(OSError, ValueError):
-                self._bar(step, steps, measure)
+        if self._bar is not None:
+            self._bar(step, steps, measure)
+            return
+        is_end = self._ends_early and step == steps
+        where = f"ended, at most {steps} steps" if is_end else f"step {step} of {steps}"
+        self._last = f"purlin: {where}" + (f", {measure:.3g}" if measure else "")
 
     def finish(self) -> None:
         """Ends the bar, or writes the line, if there was a step."""
-        with contextlib.suppress(OSError, ValueError):
-            if self._bar is not None:
-                self._bar.close()
-            elif self._last and sys.stderr is not None:
+        if self._bar is not None:
+            self._bar.close()
+        elif self._last:
+            with contextlib.suppress(Exception):
                 sys.stderr.write(f"{self._last}\n")
                 sys.stderr.flush()

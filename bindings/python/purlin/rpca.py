@@ -84,7 +84,8 @@ class Rpca(Solver[Info]):
         context: Context | None = None,
         **options: Unpack[Options],
     ) -> None:
-        """`progress` is called with the iteration, the most there may be, and the residual."""
+        """`progress` is called with the iteration, the most there may be, and the residual, and at the end of a run with the
+        most iterations twice."""
         given: dict[str, Any] = dict(options)
         group: Group | None = given.pop("group", None)
         raw = initialized(RpcaOptions, "rpca_options")
@@ -100,7 +101,7 @@ class Rpca(Solver[Info]):
         self._shown = listed(**options)
         super().__init__(
             Members(context, group),
-            ProgressRelay(progress, raw),
+            ProgressRelay(progress, raw, ends_early=True),
             ctypes.byref(raw),
             wording=lambda text: re.sub(r"^lambda:", "lambda_:", text),
         )

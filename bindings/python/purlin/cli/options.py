@@ -15,7 +15,7 @@ from .. import Context, Group
 from .._context import initialized
 from .. import _structs
 from .._options import WORDS
-from .._progress import Bar
+from .._progress import Bar, is_terminal
 from .failures import Huge, StdoutFailure, Usage
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
@@ -162,7 +162,7 @@ def machine(given: argparse.Namespace) -> Iterator[tuple[Context, dict[str, Any]
 
 def bar(given: argparse.Namespace, measure: str | None = None) -> Bar:
     """A progress bar on a terminal's stderr; elsewhere, and with --quiet, one that draws nothing."""
-    return Bar(f"purlin {given.command}", not given.quiet and sys.stderr.isatty(), measure)
+    return Bar(f"purlin {given.command}", not given.quiet and is_terminal(), measure)
 
 
 def warn(given: argparse.Namespace, text: str) -> None:
