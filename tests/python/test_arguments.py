@@ -209,7 +209,7 @@ def test_integers_that_do_not_fit_are_not_cut() -> None:
     for call in calls:
         with pytest.raises(ValueError, match=r"(is|from) -?\d+"):
             call()
-    with pytest.raises(TypeError, match="argument 2: is 2.5, expected an integer"):
+    with pytest.raises(TypeError, match="^clusters: is 2.5, expected an integer"):
         graph.k_means(np.ones((4, 1)), 2.5)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="basis: is 20.0, expected an integer"):
         lanczos.solve(WEIGHTS, 2, basis=20.0)  # type: ignore[arg-type]

@@ -45,7 +45,7 @@ class Batch:
             self.on_device = memory.on_cuda(tensors)
             used_on = stream.cuda_stream if stream else None
             self.rows, self.order = symmetric_rows(tensors, order, dimension, used_on, dtype, name)
-            self.dimension = dimension
+            self.dimension = int(dimension)
             self.count = self.rows.count
             self.dtype = memory.dtype_of(self.rows.where.dtype)
             self.tensor = Tensor.from_rows(self.rows, self.order, dimension, self.context)

@@ -54,6 +54,18 @@ def at_least(name: str, value: Any, least: int) -> int:
     return found
 
 
+def is_flag(value: object) -> bool:
+    """Whether a value stands for a truth value: one of Python or NumPy, or the integer 0 or 1."""
+    return isinstance(value, (bool, np.bool_)) or (isinstance(value, (int, np.integer)) and value in (0, 1))
+
+
+def flag(name: str, value: object) -> bool:
+    """A truth value. Python itself takes any object for one, "no" and NaN for true."""
+    if not is_flag(value):
+        raise TypeError(f"{name}: is {value!r}, expected True or False")
+    return bool(value)
+
+
 class Struct(Structure):
     """A C struct whose numbers are checked when they are set."""
 

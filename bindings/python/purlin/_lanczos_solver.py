@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from . import _memory as memory
 from ._callback import Progress
-from ._checked import how_many
+from ._checked import flag, how_many
 from ._context import Context, Members, Stream, listed
 from ._error import NoConvergence
 from ._lanczos import (
@@ -141,7 +141,7 @@ class Lanczos(Solver[Info]):
         n = order_of(matrix, self._kind)
         count = max(self._k, 0)
         values = np.zeros(count)
-        found: Any = np.zeros((n, count), matrix.dtype, order="F") if vectors else None
+        found: Any = np.zeros((n, count), matrix.dtype, order="F") if flag("vectors", vectors) else None
         shown = None if found is None else Matrix.dense(found, context=self.context)
         target = Tensor.borrow(values, context=self.context)
         first, kept = self._vector("start", start, matrix), self._known(known, matrix)
@@ -178,6 +178,7 @@ class Lanczos(Solver[Info]):
     ) -> Triplets:
         """k singular triplets, by kind "matrix", "gram" or "augmented"; `start` as for the function `singular`. Raises
         `Unfinished` if not all have converged."""
+        vectors = flag("vectors", vectors)
         matrix = of(a, self.context)
         count = max(self._k, 0)
         values = np.zeros(count)
@@ -198,6 +199,7 @@ class Lanczos(Solver[Info]):
     ) -> tuple[Array, Array]:
         """The coefficients alpha and beta of at most `steps` steps of the plain recurrence; the last beta leads out."""
         matrix = operand(a, self.context, kind=self._kind)
+        steps = how_many("steps", steps)
         alpha, beta, count = np.zeros(max(steps, 0)), np.zeros(max(steps, 0)), c_int64()
         first = self._vector("start", start, matrix)
         outputs = (alpha.ctypes.data, beta.ctypes.data, ctypes.byref(count))

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from . import _constants as c
 from . import _memory as memory
+from ._checked import flag, how_many
 from ._context import Context, Handle, Stream, choice, default_context, initialized
 from ._error import Wording, check, in_numpy_order, renaming
 from ._lib import lib
@@ -93,15 +94,15 @@ class Matrix(Handle):
     ) -> Matrix:
         """A dense matrix in memory of the library."""
         context = context or default_context()
-        flags = (c.ROW_MAJOR if order == "C" else 0) | (c.PINNED if pinned else 0)
+        flags = (c.ROW_MAJOR if order == "C" else 0) | (c.PINNED if flag("pinned", pinned) else 0)
         made = c_void_p()
         status = lib.purlin_matrix_create(
             context.handle,
             memory.dtype_number(dtype),
             choice("location", location, LOCATIONS),
             flags,
-            rows,
-            cols,
+            how_many("rows", rows),
+            how_many("cols", cols),
             ctypes.byref(made),
         )
         return cls._made(status, made, context)
@@ -156,7 +157,7 @@ class Matrix(Handle):
         on_device = memory.on_cuda(col_idx)
         if any(memory.on_cuda(array) != on_device for array in (row_ptr, values) if array is not None):
             raise ValueError("row_ptr, col_idx, values: some are on a device and some are not")
-        if on_device and copy:
+        if flag("copy", copy) and on_device:
             raise ValueError("copy: arrays on a device are taken in place")
 
         def place(name: str, array: object) -> memory.Memory:
@@ -181,7 +182,7 @@ class Matrix(Handle):
         status = make(
             context.handle,
             memory.dtype_number(dtype) if values_at is None else values_at.dtype,
-            index_base + (c.TRUSTED if trusted else 0),
+            how_many("index_base", index_base) + (c.TRUSTED if flag("trusted", trusted) else 0),
             shape[0],
             shape[1],
             nnz,
@@ -199,6 +200,7 @@ class Matrix(Handle):
     def from_scipy(cls, matrix: Any, *, copy: bool = False, context: Context | None = None) -> Matrix:
         """A sparse matrix of SciPy, in place if it is in CSR form; CSC is converted here, other forms by SciPy. Likewise one of
         CuPy, on the device."""
+        flag("copy", copy)
         if matrix.format == "csc" and not memory.on_cuda(matrix.data):
             arrays = matrix.indptr, matrix.indices, matrix.data
             return cls._from_columns(arrays, matrix.shape, context or default_context())
@@ -332,6 +334,7 @@ class Matrix(Handle):
         `dtype` is the type that a call computes in and takes the place of float64. Integers that it does not hold are refused. A
         linear operator without a type of its own, or with one of integers, computes in float64. `name` is the argument in
         messages."""
+        flag("floating", floating)
         kind = np.float64 if dtype is None else real_type(dtype)
         if isinstance(value, Matrix):
             if value.dtype.kind in "iu" and value.storage == "dense" and value.location == "host":
@@ -499,7 +502,7 @@ class Matrix(Handle):
         pointers, columns, values = self.arrays()
         if values is None:
             values = np.ones(info.nnz, self.dtype)
-        elif copy:
+        elif flag("copy", copy):
             values = values.copy()
         if copy or info.index_base:
             columns, pointers = columns - info.index_base, pointers - info.index_base

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from . import _memory as memory
+from ._checked import how_many
 from ._error import check, renaming
 from ._lib import lib
 from ._memory import Array, Memory
@@ -20,6 +21,7 @@ Order = Literal["C", "F"]
 def entries(order: int, dimension: int, name: str = "order") -> int:
     """Packed entries U of a symmetric tensor: binomial(order + dimension - 1, order). `name` is that of the order in messages."""
     count = ctypes.c_int64()
+    order, dimension = how_many(name, order), how_many("dimension", dimension)
     check(lib.purlin_symmetric_count(order, dimension, ctypes.byref(count)), renaming(order=name))
     return count.value
 
@@ -108,12 +110,13 @@ def symmetric_rows(
     name: str = "tensors",
 ) -> tuple[Rows, int]:
     """Packed symmetric tensors (.., entries) as rows, and their order, which follows from the number of entries."""
+    dimension = how_many("dimension", dimension)
     if memory.on_cuda(tensors):
         where = memory.device_memory(tensors, cuda_stream, name)
     else:
         where = memory.host_memory(memory.real_array(tensors, dtype, name), tensors)
     rows = Rows(where, name)
-    found = infer_order(rows.length, dimension, name) if order is None else order
+    found = infer_order(rows.length, dimension, name) if order is None else how_many("order", order)
     expected = entries(found, dimension)
     if rows.length != expected:
         raise ValueError(

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from . import _capsule
 from . import _constants as c
 from . import _memory as memory
-from ._checked import whole
+from ._checked import flag, how_many, whole
 from ._context import Context, Handle, Stream, choice, default_context, initialized
 from ._error import Wording, check, renaming
 from ._lib import lib
@@ -69,7 +69,7 @@ class Tensor(Handle):
     ) -> Tensor:
         """A dense tensor in memory of the library."""
         context = context or default_context()
-        flags = (c.ROW_MAJOR if order == "C" else 0) | (c.PINNED if pinned else 0)
+        flags = (c.ROW_MAJOR if order == "C" else 0) | (c.PINNED if flag("pinned", pinned) else 0)
         made = c_void_p()
         status = lib.purlin_tensor_create(
             context.handle,
@@ -97,16 +97,16 @@ class Tensor(Handle):
     ) -> Tensor:
         """A batch of packed symmetric tensors in memory of the library."""
         context = context or default_context()
-        flags = (c.ENTRY_MAJOR if entry_major else 0) | (c.PINNED if pinned else 0)
+        flags = (c.ENTRY_MAJOR if flag("entry_major", entry_major) else 0) | (c.PINNED if flag("pinned", pinned) else 0)
         made = c_void_p()
         status = lib.purlin_tensor_create_symmetric(
             context.handle,
             memory.dtype_number(dtype),
             choice("location", location, LOCATIONS),
             flags,
-            order,
-            dimension,
-            count,
+            how_many("order", order),
+            how_many("dimension", dimension),
+            how_many("count", count),
             ctypes.byref(made),
         )
         return cls._made(status, made, context)

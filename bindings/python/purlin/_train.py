@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from . import _constants as c
 from . import _memory as memory
+from ._checked import how_many
 from ._context import Context, Handle, Stream, choice, default_context, initialized
 from ._error import InvalidArgument, check
 from ._interrupts import Interruption
@@ -186,7 +187,7 @@ class _Cores(Handle):
         raise NotImplementedError
 
     def _index(self, k: int) -> int:
-        d = len(self)
+        d, k = len(self), how_many("k", k)
         if not -d <= k < d:
             raise IndexError(f"k: is {k}, the train has {d} cores")
         return k % d

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from ctypes import c_double, c_int64, c_void_p
+from ctypes import c_double, c_int64, c_uint64, c_void_p
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from . import _constants as c
 from . import _memory as memory
+from ._checked import flag, how_many, whole
 from ._context import Context, choice, default_context, initialized
 from ._error import renaming
 from ._interrupts import Interruption
@@ -77,7 +78,7 @@ def scale(
     context = _on(context, x)
     where = choice("spread", spread, _SPREADS)
     train = Train.of(x, context, "x")
-    return _made(context, lib.purlin_tt_scale, train, _pair("factor", factor, train), exponent, where)
+    return _made(context, lib.purlin_tt_scale, train, _pair("factor", factor, train), how_many("exponent", exponent), where)
 
 
 def conj(x: object, *, context: Context | None = None) -> Train:
@@ -109,7 +110,7 @@ def reverse(x: object, *, context: Context | None = None) -> Train:
 def rotate(x: object, first: int, *, context: Context | None = None) -> Train:
     """The ring that begins with core `first`."""
     context = _on(context, x)
-    return _made(context, lib.purlin_tt_rotate, Train.of(x, context, "x"), first)
+    return _made(context, lib.purlin_tt_rotate, Train.of(x, context, "x"), how_many("first", first))
 
 
 def to_open(x: object, *, context: Context | None = None) -> Train:
@@ -130,13 +131,13 @@ def canonicalize(x: object, centre: int, *, context: Context | None = None) -> t
     context = _on(context, x)
     exponent = c_int64()
     train = Train.of(x, context, "x")
-    made = _made(context, lib.purlin_tt_canonicalize, train, centre, ctypes.byref(exponent))
+    made = _made(context, lib.purlin_tt_canonicalize, train, how_many("centre", centre), ctypes.byref(exponent))
     return made, exponent.value
 
 
 def _truncation(epsilon: float, max_rank: int, absolute: bool) -> Any:
     raw = initialized(TtRoundOptions, "tt_round_options")
-    raw.epsilon, raw.max_rank, raw.absolute = epsilon, max_rank, absolute
+    raw.epsilon, raw.max_rank, raw.absolute = epsilon, max_rank, flag("absolute", absolute)
     return raw
 
 
@@ -263,7 +264,7 @@ def random(
         len(modes),
         integers(modes),
         integers(ranks),
-        seed,
+        whole("seed", seed, c_uint64),
         ctypes.byref(made),
     )
     return Train._made(status, made, context)

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _memory as memory
+from ._checked import flag, how_many
 from ._context import Context, default_context
 from ._lib import lib
 from ._memory import Array
@@ -39,7 +40,7 @@ def ising(
     kind, made = memory.computing_number(dtype), c_void_p()
     parts = real_type(dtype)
     strengths = real("coupling", coupling, parts), real("field", field, parts)
-    status = lib.purlin_tt_matrix_ising(context.handle, kind, length, cyclic, *strengths, ctypes.byref(made))
+    status = lib.purlin_tt_matrix_ising(context.handle, kind, how_many("length", length), flag("cyclic", cyclic), *strengths, ctypes.byref(made))
     return TrainMatrix._made(status, made, context)
 
 
@@ -63,9 +64,9 @@ def heisenberg(
     status = lib.purlin_tt_matrix_heisenberg(
         context.handle,
         kind,
-        length,
-        cyclic,
-        twice_spin,
+        how_many("length", length),
+        flag("cyclic", cyclic),
+        how_many("twice_spin", twice_spin),
         (c_double * 3)(*strengths),
         real("field", field, parts),
         ctypes.byref(made),
@@ -119,7 +120,7 @@ def from_terms(
         number,
         len(modes),
         integers(modes),
-        cyclic,
+        flag("cyclic", cyclic),
         len(terms),
         (c_double * max(len(parts), 1))(*parts),
         integers([len(factors) for _, factors in terms]),

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from . import _constants as c
 from . import _memory as memory
 from ._calls import called_back
+from ._checked import how_many
 from ._context import Context, Handle, Stream, default_context, initialized
 from ._error import InvalidArgument, check, in_numpy_order
 from ._lib import lib
@@ -210,7 +211,7 @@ class Source(_End):
         status = create(
             context.handle,
             memory.path_bytes(path),
-            offset,
+            how_many("offset", offset),
             number,
             order,
             _axes(shape),
@@ -334,7 +335,7 @@ class Sink(_End):
         status = lib.purlin_sink_to_file(
             context.handle,
             memory.path_bytes(path),
-            offset,
+            how_many("offset", offset),
             number,
             order,
             _axes(shape),

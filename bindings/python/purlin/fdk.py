@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, overload
 
@@ -20,7 +20,7 @@ from . import _constants as c
 from . import _memory as memory
 from . import _options
 from ._callback import Progress, ProgressRelay
-from ._checked import at_least
+from ._checked import at_least, flag
 from ._context import Context, Group, Members, Stream, default_context, initialized, listed
 from ._error import InvalidArgument, Wording, in_numpy_order, renaming
 from ._keywords import apply, known, report
@@ -259,7 +259,7 @@ class Reconstruction(Solver[Info]):
     def push(self, views: int | Sequence[int], projections: object) -> None:
         """Views as they arrive, (rows, columns) or (count, rows, columns), in any order, each once. Returns before the
         GPU is done with them. `progress` gets the views pushed and all views."""
-        numbers = [views] if isinstance(views, (int, np.integer)) else list(views)
+        numbers = list(views) if isinstance(views, Iterable) else [views]
         given = borrowed(projections, self.context, name="projections")
         with self._relay.call() as running:
             status = lib.purlin_fdk_push(self.handle, len(numbers), integers(numbers, "views"), given.handle)
@@ -468,6 +468,7 @@ def log_transform(
     """Line integrals (views, rows, columns) from counts; `i0` and `dark` as in `Reconstruction.set_counts`. Counts that are
     not finite give NaN, and the context's log has one warning. With `return_clamped` a pair: the line integrals, and how many
     counts were below `epsilon` and were raised to it."""
+    wants_clamped = flag("return_clamped", return_clamped)
     context = context or default_context()
     given = borrowed(counts, context, name="counts")
     least = real("epsilon", epsilon)
@@ -487,7 +488,7 @@ def log_transform(
         ctypes.byref(clamped),
     )
     context.finish(status, wording=_wording(counts=counts, i0=i0, dark=dark))
-    return (out, clamped.value) if return_clamped else out
+    return (out, clamped.value) if wants_clamped else out
 
 
 def shepp_logan(radius: float) -> Array:

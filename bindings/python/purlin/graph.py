@@ -14,7 +14,7 @@ import os
 import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from ctypes import c_double, c_int64, c_void_p
+from ctypes import c_double, c_int64, c_uint64, c_void_p
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -23,7 +23,7 @@ import numpy.typing as npt
 from . import _constants as c
 from . import _memory as memory
 from ._callback import Progress, interruptible
-from ._checked import how_many
+from ._checked import flag, how_many, whole
 from ._context import Context, Stream, choice
 from ._error import InvalidArgument, check
 from ._graph_results import Clusters, Embedding, Fiedler
@@ -77,7 +77,7 @@ class Density(NamedTuple):
         values = memory.converted("f", f(self.points), np.float64)
         if values.shape != self.points.shape:
             raise ValueError(f"f: gives shape {values.shape}, expected {self.points.shape}")
-        return float(n * (values @ self.weights))
+        return float(how_many("n", n) * (values @ self.weights))
 
     def histogram(self, start: float, stop: float, bins: int) -> Array:
         """Shares of the spectrum in equal parts of an interval; values outside count in the first and the last."""
@@ -198,7 +198,7 @@ def cluster(
     graph = _real(w, _home(solver, context, options))
     labels, inertia = np.full(graph.shape[0], -1, np.int64), c_double(np.nan)
     target = Tensor.borrow(labels, context=graph.context)
-    count = 10 if start_count is None else start_count
+    count = 10 if start_count is None else how_many("start_count", start_count)
     with _solver(k, graph, progress, options, solver) as own:
         arguments = (way, count, target.handle, ctypes.byref(inertia))
         made: Clusters = own.run(
@@ -229,7 +229,8 @@ def k_means(
     points: npt.ArrayLike, clusters: int, *, start_count: int = 10, seed: int = 0, context: Context | None = None
 ) -> Clusters:
     """k-means of the rows, the best of `start_count` runs from the starts of k-means++."""
-    return _labels(points, context, lib.purlin_graph_k_means, clusters, start_count, seed)
+    counts = how_many("clusters", clusters), how_many("start_count", start_count)
+    return _labels(points, context, lib.purlin_graph_k_means, *counts, whole("seed", seed, c_uint64))
 
 
 def pivoted_qr(points: npt.ArrayLike, *, context: Context | None = None) -> Clusters:
@@ -254,7 +255,7 @@ def fiedler(
     vector, value = np.full(graph.shape[0], np.nan), c_double(np.nan)
     target = Tensor.borrow(vector, context=graph.context)
     with _solver(1, graph, progress, options, solver) as own:
-        arguments = (int(normalized), ctypes.byref(value), target.handle)
+        arguments = (flag("normalized", normalized), ctypes.byref(value), target.handle)
         made: Fiedler = own.run(
             graph,
             stream,
@@ -300,7 +301,7 @@ def component(w: Any, which: int = -1, *, context: Context | None = None) -> tup
     """The graph of one component (-1 = the largest), and the vertices of the whole graph that it has."""
     graph = of(w, context, name="w")
     made, names = c_void_p(), c_void_p()
-    status = lib.purlin_graph_component(graph.handle, which, ctypes.byref(made), ctypes.byref(names))
+    status = lib.purlin_graph_component(graph.handle, how_many("which", which), ctypes.byref(made), ctypes.byref(names))
     part, vertices = Matrix(made.value, graph.context), Tensor(names.value, graph.context)
     graph.context.finish(status, wording=_WORDING)
     return part, vertices.numpy()
@@ -324,6 +325,7 @@ def density(
     if solver is None or (kind, shift, seed) != ("matrix", 0.0, 0):
         given = {"kind": kind, "shift": shift, "seed": seed}
     matrix = operand(a, _home(solver, context, given), kind=kind if solver is None else solver._kind)
+    steps, vector_count = how_many("steps", steps), how_many("vector_count", vector_count)
     most = max(steps, 0) * max(vector_count, 0)
     points, weights, count = np.zeros(most), np.zeros(most), c_int64()
     targets = [Tensor.borrow(array, context=matrix.context) for array in (points, weights)]

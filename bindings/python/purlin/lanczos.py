@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from . import _memory as memory
 from ._callback import Progress
-from ._checked import how_many
+from ._checked import flag, how_many, is_flag
 from ._context import Context, Stream, choice
 from ._error import check
 from ._lanczos import (
@@ -131,7 +131,7 @@ def run(
     n = order_of(matrix, options.get("kind", "matrix"))
     values, residuals = np.zeros(max(k, 0)), np.zeros(max(k, 0))
     found: Any = vectors
-    if not isinstance(vectors, bool):
+    if not is_flag(vectors):
         memory.require_writable("vectors", vectors, as_matrix=True)
     else:
         found = np.zeros((n, max(k, 0)), matrix.dtype, order="F") if vectors else None
@@ -321,6 +321,7 @@ def singular(
     rows, cols = matrix.shape
     count = max(k, 0)
     values, residuals = np.zeros(count), np.zeros(count)
+    vectors = flag("vectors", vectors)
     u, v = (np.zeros((n, count), matrix.dtype, order="F") if vectors else None for n in (rows, cols))
     first = None if start is None else Tensor.borrow(memory.converted("start", start, matrix.dtype), context=context)
     lists = [Tensor.borrow(values, context=context), Tensor.borrow(residuals, context=context)]

@@ -19,7 +19,7 @@ import numpy as np
 from . import _constants as c
 from . import _pca_copy as copies
 from ._callback import Progress, expect_progress
-from ._checked import how_many
+from ._checked import flag, how_many
 from ._context import Context, Handle, Stream, default_context, home, initialized, listed
 from ._error import check, renaming
 from ._keywords import known
@@ -208,7 +208,7 @@ class PCA:
         read."""
         with self._session() as session:
             matrix = Matrix.of(X, context=self.context, name="X", dtype=self._options.get("dtype"))
-            return session.plan_fit(matrix, self._model_options(), with_scores)
+            return session.plan_fit(matrix, self._model_options(), flag("with_scores", with_scores))
 
     def fit(self, X: MatrixLike, y: object = None, *, stream: Stream | None = None) -> PCA:
         """Finds the components of `X`. `y` has no effect: pipelines of scikit-learn pass it on."""

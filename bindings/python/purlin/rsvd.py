@@ -22,7 +22,7 @@ from . import _constants as c
 from . import _memory as memory
 from . import _options, _reports
 from ._callback import Progress, ProgressRelay
-from ._checked import how_many
+from ._checked import flag, how_many
 from ._context import Context, Members, Stream, initialized, listed
 from ._error import NoConvergence, renaming
 from ._keywords import apply, known, report
@@ -139,7 +139,7 @@ class Rsvd(Solver[Info]):
 
     def sketch(self, rows: int, columns: int, dtype: npt.DTypeLike = np.float64) -> Array:
         """The sketch that a run draws, (rows, columns)."""
-        made = np.empty((rows, columns), dtype, order="F")
+        made = np.empty((how_many("rows", rows), how_many("columns", columns)), dtype, order="F")
         omega = Matrix.dense(made, context=self.context)
         self.context.finish(lib.purlin_rsvd_sketch(self.handle, None, omega.handle))
         return made
@@ -147,7 +147,7 @@ class Rsvd(Solver[Info]):
     def plan(self, a: MatrixLike, *, left: bool = True, right: bool = True) -> Info:
         """The plan of `compute` with the same arguments: method, passes, bytes, blocks, memory."""
         matrix = self._matrix(a, None)
-        return self._planned(matrix.handle, bool(left), bool(right), wording=self._wording)
+        return self._planned(matrix.handle, flag("left", left), flag("right", right), wording=self._wording)
 
     @overload
     def compute(self, a: DeviceMatrix, *, left: bool = True, right: bool = True, stream: Stream | None = None) -> Factors: ...
@@ -170,8 +170,8 @@ class Rsvd(Solver[Info]):
         m, n = matrix.shape
         k = self._width(m, n)
         dtype = computing_type(matrix, self._options.get("dtype"))
-        u = output((m, k), dtype, matrix, self.context) if left else None
-        vt = output((k, n), dtype, matrix, self.context) if right else None
+        u = output((m, k), dtype, matrix, self.context) if flag("left", left) else None
+        vt = output((k, n), dtype, matrix, self.context) if flag("right", right) else None
         s = np.zeros(k, np.dtype(dtype.char.lower()))
         values = Tensor.borrow(s, context=self.context)
         handles = (u[1].handle if u else None, values.handle, vt[1].handle if vt else None)
@@ -211,9 +211,9 @@ class Rsvd(Solver[Info]):
         stream = queue_for(a, stream, self.context)
         matrix = self._matrix(a, stream)
         m, n = matrix.shape
-        dtype = computing_type(matrix, self._options.get("dtype"))
+        dtype, columns = computing_type(matrix, self._options.get("dtype")), how_many("columns", columns)
         q = output((m, columns), dtype, matrix, self.context)
-        product = output((columns, n), dtype, matrix, self.context) if b else None
+        product = output((columns, n), dtype, matrix, self.context) if flag("b", b) else None
         self.run(matrix, stream, lib.purlin_rsvd_range, q[1].handle, product[1].handle if product else None)
         return q[0], product and product[0]
 
@@ -241,7 +241,7 @@ class Rsvd(Solver[Info]):
         n = matrix.shape[0]
         k = self._width(n, n)
         dtype = computing_type(matrix, self._options.get("dtype"))
-        v = output((n, k), dtype, matrix, self.context) if vectors else None
+        v = output((n, k), dtype, matrix, self.context) if flag("vectors", vectors) else None
         values = np.zeros(k, np.dtype(dtype.char.lower()))
         borrowed = Tensor.borrow(values, context=self.context)
         self.run(matrix, stream, lib.purlin_rsvd_symmetric, borrowed.handle, v[1].handle if v else None)
@@ -414,7 +414,7 @@ def range_finder(
 ) -> Array | Tensor:
     """Q (m, columns), orthonormal, whose range is nearly that of A. Options without effect on it are refused: a method other
     than "range", `sign`, `smallest_ratio` and probed errors."""
-    with Rsvd(columns, context=context_of(a, context, options), **options) as session:
+    with Rsvd(how_many("columns", columns), context=context_of(a, context, options), **options) as session:
         return session.qb(a, columns, b=False, stream=stream)[0]
 
 
@@ -449,7 +449,7 @@ def qb(
     **options: Unpack[Options],
 ) -> tuple[Array | Tensor, Array | Tensor]:
     """Q (m, columns), orthonormal, and B = Q^H A with A ~ Q @ B. Refuses the same options as `range_finder`."""
-    with Rsvd(columns, context=context_of(a, context, options), **options) as session:
+    with Rsvd(how_many("columns", columns), context=context_of(a, context, options), **options) as session:
         q, product = session.qb(a, columns, stream=stream)
     assert product is not None
     return q, product

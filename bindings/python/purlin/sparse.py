@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from . import _constants as c
 from . import _memory as memory
+from ._checked import flag, how_many
 from ._choices import ORDERING
 from ._context import Context, choice, default_context
 from ._error import Wording, renaming
@@ -110,7 +111,7 @@ def from_coordinates(
         context,
         context.handle,
         memory.dtype_number(dtype) if held is None else held.dtype,
-        index_base,
+        how_many("index_base", index_base),
         shape[0],
         shape[1],
         rows.size,
@@ -168,7 +169,7 @@ def copy_to(a: Any, place: Literal["host", "device"], *, context: Context | None
 def transpose(a: Any, *, conjugate: bool = False, context: Context | None = None) -> Matrix:
     """A^T, or with `conjugate` A^H."""
     matrix = of(a, context)
-    return _made(lib.purlin_matrix_transpose, matrix.context, matrix.handle, int(conjugate))
+    return _made(lib.purlin_matrix_transpose, matrix.context, matrix.handle, flag("conjugate", conjugate))
 
 
 def symmetrize(a: Any, rule: Symmetry = "union", *, context: Context | None = None) -> Matrix:
@@ -260,7 +261,7 @@ def write_market(
 ) -> None:
     """Writes a Matrix Market file, with `symmetric` the lower triangle alone; by gzip if its name ends in `.gz`."""
     matrix = of(a, context)
-    status = lib.purlin_matrix_write_market(matrix.handle, memory.path_bytes(path), int(symmetric))
+    status = lib.purlin_matrix_write_market(matrix.handle, memory.path_bytes(path), flag("symmetric", symmetric))
     matrix.context.finish(status)
 
 
@@ -275,13 +276,14 @@ def read_edges(
 ) -> tuple[Matrix, Array | None]:
     """A directed graph from an edge list. With `relabel` vertices are numbered as they first come, and the second result
     has the number in the file of each."""
+    relabel = flag("relabel", relabel)
     context = context or default_context()
     made, names = c_void_p(), c_void_p()
     status = lib.purlin_matrix_read_edges(
         context.handle,
         memory.path_bytes(path),
         memory.dtype_number(dtype),
-        int(weighted),
+        flag("weighted", weighted),
         choice("duplicates", duplicates, _DUPLICATES),
         ctypes.byref(made),
         ctypes.byref(names) if relabel else None,
@@ -297,7 +299,7 @@ def write_edges(
 ) -> None:
     """Writes the entries as edges, with `symmetric` each edge once; by gzip if the name ends in `.gz`."""
     matrix = of(a, context)
-    status = lib.purlin_matrix_write_edges(matrix.handle, memory.path_bytes(path), int(symmetric))
+    status = lib.purlin_matrix_write_edges(matrix.handle, memory.path_bytes(path), flag("symmetric", symmetric))
     matrix.context.finish(status)
 
 
@@ -322,7 +324,8 @@ def check(
     """Raises `InvalidArgument` that names row, column and entry if a row's columns do not ascend, a place is stored twice, or
     a value is NaN or infinite."""
     matrix = of(a, context)
-    wanted = c.CHECK_SORTED * sorted + c.CHECK_DISTINCT * distinct + c.CHECK_FINITE * finite
+    wanted = c.CHECK_SORTED * flag("sorted", sorted)
+    wanted += c.CHECK_DISTINCT * flag("distinct", distinct) + c.CHECK_FINITE * flag("finite", finite)
     matrix.context.finish(lib.purlin_matrix_check(matrix.handle, wanted))
 
 

@@ -8,6 +8,7 @@ DLPack (host or CUDA), or `purlin.Tensor`. Results are NumPy arrays with the bat
 from __future__ import annotations
 
 import ctypes
+from ctypes import c_uint64
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from . import _constants as c
 from . import _memory as memory
 from ._batch import Batch, Outputs
 from ._callback import Progress
-from ._checked import at_least
+from ._checked import at_least, how_many, whole
 from ._context import Context, Stream, choice, default_context, initialized, listed
 from ._error import InvalidArgument, renaming
 from ._keywords import Known, apply, known, refuse_unknown
@@ -150,7 +151,7 @@ def _solver(
     """A solver for one call, which knows the options of that call."""
     refuse_unknown(known, options)
     if starts is not None:
-        options["starts"] = int(starts)
+        options["starts"] = how_many("starts", starts)
     return Sshopm(progress=progress, context=context, **options)
 
 
@@ -288,6 +289,7 @@ def runs(
     The goal is "maxima" or "minima": with "both" a start has two ends, and the library refuses it. `trace` > 0 records
     lambda at that many iterations, of one tensor from one start.
     """
+    trace = at_least("trace", trace, 0)
     batch = Batch(tensors, order, dimension, context, stream)
     out = Outputs(batch)
     given = _starts(batch, starts)
@@ -370,6 +372,7 @@ def product(
     `vectors` is (n,), (V, n) for all tensors, or (.., V, n) with the batch's leading axes. The result is (.., V),
     (.., V, n) or (.., V, n, n); without the V of a single vector (n,).
     """
+    power = how_many("power", power)
     batch = Batch(tensors, order, dimension, context, stream)
     out = Outputs(batch)
     array = memory.real_array(vectors, batch.dtype, "vectors")
@@ -414,14 +417,14 @@ def starts(
     From starts on half of the sphere ("fibonacci_hemisphere", and "icosahedral" with 5 f^2 + 1 of them) the solver can miss
     maxima of odd orders in the other half.
     """
-    context = context or default_context()
+    context, dimension = context or default_context(), at_least("dimension", dimension, 1)
     if kind is None:
         kind = "fibonacci_hemisphere" if dimension == 3 else "random"
     memory.dtype_number(dtype, ("float32", "float64"))
-    vectors = np.empty((at_least("count", count, 0), at_least("dimension", dimension, 1)), dtype)
+    vectors = np.empty((at_least("count", count, 0), dimension), dtype)
     target = Tensor.from_memory(memory.host_memory(vectors).reversed(), context)
     number = choice("kind", kind, w.STARTS)
-    status = lib.purlin_sshopm_starts(context.handle, None, number, seed, target.handle)
+    status = lib.purlin_sshopm_starts(context.handle, None, number, whole("seed", seed, c_uint64), target.handle)
     context.finish(status, wording=renaming(start_kind="kind", starts="count"))
     return vectors
 

@@ -14,6 +14,7 @@ import numpy as np
 from . import _constants as c
 from . import _memory as memory
 from ._batch import Batch, Outputs
+from ._checked import flag, how_many
 from ._context import Context, Stream, choice, default_context
 from ._error import InvalidArgument, check, in_numpy_order
 from ._lib import lib
@@ -105,7 +106,7 @@ def from_full(
     """
     context = context or default_context()
     array = np.ascontiguousarray(memory.real_array(full, name="full"))
-    order = array.ndim if order is None else order
+    order = array.ndim if order is None else how_many("order", order)
     if order < 1 or array.ndim < order:
         raise ValueError(f"full: has {array.ndim} axes, expected at least the order, {order}")
     lead, sides = array.shape[: array.ndim - order], array.shape[array.ndim - order :]
@@ -120,7 +121,7 @@ def from_full(
             context.handle,
             stream.handle if stream else None,
             source.handle,
-            int(symmetrize),
+            flag("symmetrize", symmetrize),
             real("check_tolerance", check_tolerance),
             target.handle,
         ),

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from . import _constants as c
 from . import _memory as memory
 from ._callback import Progress, ProgressRelay
-from ._checked import whole
+from ._checked import how_many, whole
 from ._context import Context, Group, Handle, Stream, home, initialized, listed
 from ._error import InvalidArgument, Wording, check, renaming
 from ._interrupts import Interruption
@@ -419,11 +419,12 @@ class Environments(Handle):
 
     def build(self, side: Side, bond: int, *, stream: Stream | None = None) -> None:
         """A step of a sweep: the environment of a side of a bond, and those on the way to it."""
-        self.context._run(lib.purlin_tt_environments_build, self.handle, _queue(stream), side_of(side), bond)
+        self.context._run(lib.purlin_tt_environments_build, self.handle, _queue(stream), side_of(side), how_many("bond", bond))
 
     def update_core(self, k: int) -> None:
         """Core `k` of the bra or of the ket has changed. Of a train over an array that had to be copied (in C order, or of
         another type than the rest), the core is copied again."""
+        k = how_many("k", k)
         for train in (self.bra, self.ket):
             train._copy_again(k)
         self.context.finish(lib.purlin_tt_environments_update_core(self.handle, k))
@@ -431,6 +432,7 @@ class Environments(Handle):
     def set_trains(self, y: object, x: object, first: int, last: int) -> None:
         """Other trains from now on, which differ in the cores `first` to `last` and in the ranks between these alone: a
         two-site step. Environments that depend on none of these cores are kept."""
+        first, last = how_many("first", first), how_many("last", last)
         bra = Train.of(y, self.context, "y")
         ket = bra if x is y else Train.of(x, self.context, "x")
         status = lib.purlin_tt_environments_set_trains(self.handle, bra.handle, ket.handle, first, last)
@@ -442,7 +444,7 @@ class Environments(Handle):
         return self._shape(bond)[0]
 
     def _shape(self, bond: int) -> tuple[tuple[int, int, int, int], np.dtype[Any]]:
-        dims, dtype = (c_int64 * 4)(), c_int32()
+        dims, dtype, bond = (c_int64 * 4)(), c_int32(), how_many("bond", bond)
         status = lib.purlin_tt_environments_shape(self.handle, bond, dims, ctypes.byref(dtype))
         self.context.finish(status)
         return (dims[0], dims[1], dims[2], dims[3]), memory.dtype_of(dtype.value)
@@ -498,14 +500,14 @@ class Environments(Handle):
 
     def value(self, bond: int = 0, *, stream: Stream | None = None) -> Scaled:
         """<y|H|x>, or <y|x>, from the environments that meet at a bond."""
-        raw = TtScaled()
+        raw, bond = TtScaled(), how_many("bond", bond)
         self.context._run(lib.purlin_tt_environments_value, self.handle, _queue(stream), bond, ctypes.byref(raw))
         return scaled_of(raw)
 
     def local(self, k: int, op: npt.ArrayLike, *, stream: Stream | None = None) -> Scaled:
         """<y|A_k|x> with `op` (n, n) at site `k`, from environments without an operator."""
         given, raw = Tensor.borrow(operator_array("op", op), context=self.context), TtScaled()
-        rest = (k, given.handle, ctypes.byref(raw))
+        rest = (how_many("k", k), given.handle, ctypes.byref(raw))
         self.context._run(lib.purlin_tt_environments_local, self.handle, _queue(stream), *rest)
         return scaled_of(raw)
 
