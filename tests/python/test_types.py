@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 
@@ -138,6 +138,42 @@ def test_modules_list_their_public_names(module: ModuleType) -> None:
     }
     # The packages' own: whatever stands for a sparse matrix.
     assert defined - set(listed) <= {"of", "context_of", "raw_options", "read_info", "borrowed"}
+
+
+def annotated() -> Iterator[tuple[str, Any]]:
+    """What is public and has annotations: functions, classes, their methods and the functions of their properties."""
+    for module in modules():
+        for name in module.__all__:
+            thing = getattr(module, name)
+            if not inspect.isfunction(thing) and not isinstance(thing, type):
+                continue
+            yield f"{module.__name__}.{name}", thing
+            for one in thing.__mro__ if isinstance(thing, type) else ():
+                if one.__module__.partition(".")[0] != "purlin":
+                    continue
+                for key, member in vars(one).items():
+                    member = getattr(member, "fget", None) or getattr(member, "__func__", member)
+                    if inspect.isfunction(member) and member.__module__.partition(".")[0] == "purlin":
+                        yield f"{module.__name__}.{name}.{key}", member
+
+
+@pytest.mark.skipif(sys.version_info < (3, 10), reason="annotations have `X | Y`")
+def test_annotations_can_be_read_while_a_program_runs() -> None:
+    found = dict(annotated())
+    assert len(found) > 400
+    problems = {}
+    for name, thing in found.items():
+        try:
+            get_type_hints(thing)
+        except Exception as error:
+            problems[name] = error
+    assert problems == {}
+
+
+def test_the_package_imports_none_that_is_for_types_alone() -> None:
+    program = "import sys, purlin; print(*{'scipy', 'torch', 'cupy', 'sklearn', 'typing_extensions'} & sys.modules.keys())"
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert run.stdout.split() == [], run.stdout
 
 
 def test_a_program_has_the_types_that_it_says() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import GenericAlias
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, Union
 
 import numpy as np
@@ -16,6 +17,7 @@ from . import _options, _reports
 from ._callback import Progress, ProgressCall, ProgressRelay
 from ._context import Context, Group, checked_group, choice, initialized
 from ._error import InvalidArgument, NoConvergence, Wording, renaming
+from ._graph_results import Clusters, Embedding, Fiedler
 from ._keywords import apply, known, report
 from ._matrix import Matrix
 from ._memory import Array
@@ -26,8 +28,6 @@ from .sparse import of
 Found = TypeVar("Found")
 if TYPE_CHECKING:
     from typing_extensions import TypeVar as TypeVarWithDefault
-
-    from ._graph_results import Clusters, Embedding, Fiedler
 
     Vectors = TypeVarWithDefault("Vectors", covariant=True, default=Union[Array, None])
 else:
@@ -89,12 +89,16 @@ else:
         values: Array
         vectors: Array | None
 
+        __class_getitem__ = classmethod(GenericAlias)
+
     class Triplets(NamedTuple):
         """Singular triplets A v = s u, with the vectors as orthonormal columns; None where they were not asked for."""
 
         u: Array | None
         values: Array
         v: Array | None
+
+        __class_getitem__ = classmethod(GenericAlias)
 
 
 @dataclass(frozen=True)

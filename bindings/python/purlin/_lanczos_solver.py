@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from ctypes import c_int64
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -36,10 +36,8 @@ from ._matrix import Matrix
 from ._memory import Array
 from ._solver import Solver
 from ._tensor import Tensor
+from ._typing import Unpack
 from .sparse import of
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 
 class Lanczos(Solver[Info]):

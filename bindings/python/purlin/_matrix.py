@@ -8,7 +8,7 @@ import os
 import weakref
 from collections.abc import Iterator, Sequence
 from ctypes import c_void_p
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
+from typing import Any, Literal, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -24,16 +24,13 @@ from ._memory import Array
 from ._numbers import real_type
 from ._operator_functions import DeviceProduct, DeviceProducts, HostProducts, Product, ProductRelay, adjoint_of
 from ._products import Products
+from ._protocols import SupportsArray, SupportsCuda
 from ._structs import MatrixInfo
 from ._tensor import LOCATIONS, Location
+from ._typing import csr_matrix
 from .blocks import BlockRelay, Source
 
-if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix  # type: ignore[import-untyped,import-not-found,unused-ignore]
-
-    from ._protocols import SupportsArray, SupportsCuda
-
-    Vectors = TypeVar("Vectors", bound=SupportsCuda)
+Vectors = TypeVar("Vectors", bound=SupportsCuda)
 
 Storage = Literal["dense", "csr", "streamed", "operator"]
 _STORAGES: dict[int, Storage] = {c.DENSE: "dense", c.CSR: "csr", c.STREAMED: "streamed", c.OPERATOR: "operator"}

@@ -18,9 +18,6 @@ from ._structs import APPLY
 Product = Callable[[Array], npt.ArrayLike]
 """Called with a block of vectors as columns, a copy that it may keep; returns their products, likewise."""
 
-DeviceProduct = Callable[["DeviceVectors", "DeviceVectors", int], object]
-"""Called with vectors on the device, memory for their products, and the CUDA stream to enqueue on."""
-
 _Block = tuple[int, int, int, int]
 # Length, number, address and distance of vectors.
 
@@ -135,6 +132,10 @@ class DeviceVectors:
     def expire(self) -> None:
         """Ends the use of the memory: the product has returned."""
         self._interface = None
+
+
+DeviceProduct = Callable[[DeviceVectors, DeviceVectors, int], object]
+"""Called with vectors on the device, memory for their products, and the CUDA stream to enqueue on."""
 
 
 class DeviceProducts(ProductRelay):

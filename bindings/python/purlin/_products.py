@@ -8,7 +8,7 @@ import dataclasses
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from ctypes import c_void_p
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, overload
+from typing import Any, Literal, Protocol, TypeVar, Union, overload
 
 import numpy as np
 
@@ -20,14 +20,12 @@ from ._keywords import apply, known, report
 from ._lib import lib
 from ._memory import Array
 from ._numbers import element
+from ._protocols import SupportsArray, SupportsCuda
 from ._structs import SpmvInfo, SpmvOptions
 from ._tensor import Tensor
 
-if TYPE_CHECKING:
-    from ._protocols import SupportsArray, SupportsCuda
-
-    Vectors = TypeVar("Vectors", bound=SupportsCuda)
-    Out = TypeVar("Out", bound=SupportsArray | SupportsCuda | Tensor)
+Vectors = TypeVar("Vectors", bound=SupportsCuda)
+Out = TypeVar("Out", bound=Union[SupportsArray, SupportsCuda, Tensor])
 
 _OPTIONS = known(_options.SpmvOptions, "spmv_options")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from ctypes import c_int64, c_void_p
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -21,9 +21,7 @@ from ._lifetime import in_place
 from ._memory import Array, Memory
 from ._rows import Rows, symmetric_rows
 from ._structs import TensorInfo
-
-if TYPE_CHECKING:
-    from typing_extensions import CapsuleType
+from ._typing import CapsuleType
 
 Location = Literal["host", "device"]
 LOCATIONS = {"host": c.HOST, "device": c.DEVICE}

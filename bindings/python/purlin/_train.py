@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Iterable, Sequence
 from ctypes import c_int64, c_uint64, c_void_p
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
+from typing import Any, TypeVar, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -22,9 +22,7 @@ from ._lib import lib
 from ._memory import Array, Memory
 from ._structs import TtInfo
 from ._tensor import LOCATIONS, Location, Tensor, integers
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
+from ._typing import Self
 
 _SCALARS = (np.float32, np.float64, np.complex64, np.complex128)
 

@@ -25,7 +25,7 @@ OnHost = Union[SupportsArray, Source, Sequence[object]]
 DeviceMatrix = Union[Matrix, OnDevice]
 """What stands for a matrix and may be on a device."""
 
-HostMatrix = Union[OnHost, Sparse, Operator, Iterator[object], str, "os.PathLike[str]"]
+HostMatrix = Union[OnHost, Sparse, Operator, Iterator[object], str, os.PathLike[str]]
 """What stands for a matrix on the host."""
 
 MatrixLike = Union[DeviceMatrix, HostMatrix]

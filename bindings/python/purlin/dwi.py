@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -30,9 +30,7 @@ from ._sshopm_types import Info
 from ._solver import PairSolver
 from ._structs import DwiOptions
 from ._tensor import Tensor
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
+from ._typing import Unpack
 
 Basis = Literal["canonical", "mrtrix3", "tournier07_legacy", "descoteaux07_legacy", "descoteaux07"]
 

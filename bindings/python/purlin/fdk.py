@@ -11,7 +11,7 @@ import dataclasses
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, overload
+from typing import Any, Literal, TypeVar, Union, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -27,20 +27,17 @@ from ._keywords import apply, known, report
 from ._lib import lib
 from ._memory import Array
 from ._numbers import real
+from ._protocols import SupportsArray, SupportsCuda
 from ._reports import FdkFigures
 from ._solver import Solver
 from ._structs import FdkGeometry, FdkGrid, FdkOptions
 from ._tensor import Tensor, integers
+from ._types import OnDevice, OnHost
+from ._typing import Unpack
 from .blocks import Sink, Source, borrowed
 
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    from ._protocols import SupportsArray, SupportsCuda
-    from ._types import OnDevice, OnHost
-
-    AnyVolume = Union[SupportsArray, SupportsCuda, Tensor, Sink]
-    Volume = TypeVar("Volume", bound=AnyVolume)
+AnyVolume = Union[SupportsArray, SupportsCuda, Tensor, Sink]
+Volume = TypeVar("Volume", bound=AnyVolume)
 
 Options = _options.FdkOptions
 _OPTIONS = known(Options, "fdk_options")

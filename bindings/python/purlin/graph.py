@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from ctypes import c_double, c_int64, c_uint64, c_void_p
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -33,11 +33,9 @@ from ._matrix import Matrix
 from ._memory import Array
 from ._numbers import real
 from ._tensor import Tensor
+from ._typing import Unpack
 from .lanczos import Lanczos
 from .sparse import of
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 _SCALINGS = {
     "none": c.GRAPH_SCALING_NONE,

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ctypes
 from ctypes import c_int64
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, overload
+from typing import Any, Literal, NamedTuple, TypeVar, Union, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -45,16 +45,13 @@ from ._lib import lib
 from ._matrix import Matrix
 from ._memory import Array
 from ._numbers import real
+from ._protocols import SupportsArray, SupportsCuda
 from ._structs import LanczosAccepted
 from ._tensor import Tensor
+from ._typing import Unpack
 from .sparse import of
 
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    from ._protocols import SupportsArray, SupportsCuda
-
-    Caller = TypeVar("Caller", bound=SupportsArray | SupportsCuda)
+Caller = TypeVar("Caller", bound=Union[SupportsArray, SupportsCuda])
 
 
 @overload

@@ -12,7 +12,7 @@ import ctypes
 import importlib
 from ctypes import c_void_p
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -30,13 +30,9 @@ from ._pca_copy import Numbers, Transform, taken
 from ._results import computing_type, output, queue_for
 from ._structs import PcaInfo, PcaOptions, RsvdInfo
 from ._tensor import Tensor
+from ._types import DeviceMatrix, HostMatrix, MatrixLike
+from ._typing import Tags, Unpack
 from .rsvd import CommonOptions, Info, Rsvd
-
-if TYPE_CHECKING:
-    from sklearn.utils import Tags  # type: ignore[import-untyped,import-not-found,unused-ignore]
-    from typing_extensions import Unpack
-
-    from ._types import DeviceMatrix, HostMatrix, MatrixLike
 
 Samples = Literal["rows", "columns"]
 

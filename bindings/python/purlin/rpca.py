@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import re
 from ctypes import c_void_p
+from types import GenericAlias
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, Union, overload
 
 import numpy as np
@@ -28,12 +29,12 @@ from ._results import computing_type, context_of, output, queue_for
 from ._solver import Solver
 from ._structs import RpcaOptions
 from ._tensor import Tensor
+from ._types import DeviceMatrix, HostMatrix, MatrixLike
+from ._typing import Unpack
 from .blocks import Sink
 
 if TYPE_CHECKING:
-    from typing_extensions import TypeVar, Unpack
-
-    from ._types import DeviceMatrix, HostMatrix, MatrixLike
+    from typing_extensions import TypeVar
 
     Part = Union[Array, Tensor, Matrix, Sink, None]
     LowRank = TypeVar("LowRank", covariant=True, default=Part)
@@ -58,6 +59,8 @@ else:
 
         low_rank: Array | Tensor | Sink | None
         sparse: Array | Tensor | Matrix | Sink | None
+
+        __class_getitem__ = classmethod(GenericAlias)
 
 
 class Unfinished(NoConvergence):

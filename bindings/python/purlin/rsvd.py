@@ -12,6 +12,7 @@ from __future__ import annotations
 import ctypes
 import re
 from ctypes import c_double
+from types import GenericAlias
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, Union, overload
 
 import numpy as np
@@ -33,11 +34,11 @@ from ._results import computing_type, context_of, output, queue_for
 from ._solver import Solver
 from ._structs import RsvdOptions
 from ._tensor import Tensor
+from ._types import DeviceMatrix, HostMatrix, MatrixLike
+from ._typing import Unpack
 
 if TYPE_CHECKING:
-    from typing_extensions import TypeVar, Unpack
-
-    from ._types import DeviceMatrix, HostMatrix, MatrixLike
+    from typing_extensions import TypeVar
 
     Left = TypeVar("Left", covariant=True, default=Union[Array, Tensor, None])
     Right = TypeVar("Right", covariant=True, default=Union[Array, Tensor, None])
@@ -66,6 +67,8 @@ else:
         U: Array | Tensor | None
         s: Array
         Vt: Array | Tensor | None
+
+        __class_getitem__ = classmethod(GenericAlias)
 
 
 class Unfinished(NoConvergence):

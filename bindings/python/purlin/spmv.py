@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import _choices as w
 from . import _options, _reports
@@ -16,10 +16,8 @@ from ._context import Context, listed
 from ._lib import lib
 from ._matrix import Matrix
 from ._products import Products
+from ._typing import Unpack
 from .sparse import of
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 Kind = w.LanczosKind
 Method = w.SpmvMethod

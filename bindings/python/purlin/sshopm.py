@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 from ctypes import c_uint64
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -41,9 +41,7 @@ from ._sshopm_types import (
 from ._solver import PairSolver
 from ._structs import SshopmOptions
 from ._tensor import Tensor
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
+from ._typing import Unpack
 
 _SOLVE_OPTIONS, _ALL_OPTIONS = known(Options, "sshopm_options"), known(AllOptions, "sshopm_options")
 _OPTIONS = known(SolverOptions, "sshopm_options")

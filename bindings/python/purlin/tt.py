@@ -13,7 +13,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from ctypes import c_double, c_int32, c_int64, c_void_p
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -57,9 +57,7 @@ from ._train_algebra import (
 )
 from ._train_models import Term, from_terms, heisenberg, identity, ising, operator_array
 from ._train_options import Info, Options, Scaled, ScaledArray, Side, info_of, refuse_idle, scaled_of, side_of
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
+from ._typing import Unpack
 
 _OPTIONS = known(Options, "tt_contraction_options")
 _Parts = c_double * 2

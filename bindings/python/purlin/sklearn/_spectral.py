@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from .. import graph, lanczos
 from .._context import Context
 from .._memory import Array
+from .._typing import csr_matrix
 from ..sparse import of
 from ._base import (
     ClassNamePrefixFeaturesOutMixin,
@@ -26,9 +27,6 @@ from ._base import (
 )
 from ._choice import count_of, number
 from ._laplacian import SIGMA, factorized, without_loops
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
 _NEIGHBORS = ("nearest_neighbors", "precomputed_nearest_neighbors")
 _SET = {
