@@ -24,7 +24,8 @@ fn copy(from: &Path, to: &Path) {
     for entry in fs::read_dir(from).expect("a folder") {
         let entry = entry.expect("an entry");
         let target = to.join(entry.file_name());
-        if entry.file_type().expect("its type").is_dir() {
+        // Also behind a link, as `src/base/cuda` is.
+        if entry.path().is_dir() {
             copy(&entry.path(), &target);
         } else {
             fs::copy(entry.path(), target).expect("a copy");
