@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import importlib
 import importlib.util
 import inspect
@@ -308,6 +309,38 @@ def test_each_shared_meaning_is_used() -> None:
     texts = {" ".join((inspect.getdoc(thing) or "").split()) for _, thing, _ in FUNCTIONS}
     unused = [key for key, text in _arguments.ARGUMENTS.items() if not any(" ".join(text.split()) in one for one in texts)]
     assert unused == []
+
+
+def test_words_of_arguments_are_listed_where_a_signature_has_a_name_alone() -> None:
+    hidden = [(name, thing, one, words) for name, thing, f in FUNCTIONS for one in f.__annotations__ if (words := _help.words_of(f, one))]
+    assert {("purlin.symmetric.convert", "source"), ("purlin.graph.density", "kind"), ("purlin.Context", "backend")} <= {
+        (name, one) for name, _, one, _ in hidden if one != "return"
+    }
+    for name, thing, one, words in hidden:
+        text = inspect.getdoc(thing) or ""
+        if one != "return" and ".sklearn." not in name:
+            assert all(re.search(rf"[\"']{word}[\"']", text) for word in words), (name, one)
+
+
+@pytest.mark.parametrize("name", ["rsvd", "rpca", "lanczos", "fdk", "dwi", "sshopm", "tt", "spmv"])
+def test_help_of_a_report_says_what_each_field_means(name: str) -> None:
+    kind = importlib.import_module(f"purlin.{name}").Info
+    text = (inspect.getdoc(kind) or "").partition(_help.FIELDS)[2]
+    for field in dataclasses.fields(kind):
+        found = re.search(rf"^    {field.name}  \((?:.|\n {{8}})*?\)$\n((?: {{8}}.*(?:\n|\Z))+)", text, flags=re.M)
+        assert field.name == "grid" or (found and len(found[1].strip()) > 8), field.name
+    assert "'" in text or name not in ("rsvd", "fdk", "lanczos", "tt", "spmv")
+
+
+def test_help_of_devices_and_contexts_says_what_each_field_means() -> None:
+    assert "Bytes of device memory that are free now." in (inspect.getdoc(purlin.Device) or "")
+    assert "Threads of the pool, at least 1." in (inspect.getdoc(purlin.ContextInfo) or "")
+
+
+def test_meanings_of_reports_are_of_python() -> None:
+    for struct, meanings in _meanings.REPORTS.items():
+        for field, text in meanings.items():
+            assert text.endswith(".") and not re.search(r"purlin_|PURLIN_|NULL|\b1 if\b", text), (struct, field, text)
 
 
 # Files of the repository, but for the one that generated modules name.

@@ -65,7 +65,8 @@ from ._tensor import Tensor
 
 # The keyword options of functions, for `help`.
 _describe(
-    blocks, dwi, fdk, graph, lanczos, pca, rpca, rsvd, sparse, spmv, sshopm, symmetric, tt, own=(Context, Stream, Tensor, Matrix)
+    *(blocks, dwi, fdk, graph, lanczos, pca, rpca, rsvd, sparse, spmv, sshopm, symmetric, tt),
+    own=(Context, ContextInfo, Device, Stream, Tensor, Matrix),
 )
 
 del Final  # type: ignore[name-defined]  # noqa: F821  (the constants' module imports it)

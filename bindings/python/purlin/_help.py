@@ -3,28 +3,31 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from functools import cache
 from types import ModuleType
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 import numpy as np
 
-from . import _structs
+from . import _reports, _structs
 from ._arguments import ARGUMENTS
 from ._context import _word, initialized
 from ._keywords import OTHERS, STRUCTS
-from ._meanings import MEANINGS
+from ._meanings import MEANINGS, REPORTS
 from ._options import WORDS
 
 HEADER = "Options, with the library's defaults:"
 FURTHER = "Further arguments:"
+FIELDS = "Fields:"
 # Arguments that the documentation of the package explains.
 EVERYWHERE = ("context", "stream", "progress")
 _OPTIONS = re.compile(r"Unpack\[(\w+)\]")
+_ALIAS = re.compile(r"(?:(\w+)\.)?(\w+)(?: \| None)?")
 
 # By functions: the options that every call refuses unless they have their default, and the words that it refuses of an
 # option. An empty tuple stands for the whole option. `tests/python/test_help.py` tries them all.
@@ -70,6 +73,20 @@ REFUSED: dict[str, dict[str, tuple[str, ...]]] = {
 }
 
 
+# By classes of reports: the C struct `purlin_<..>` that has their fields.
+_REPORTS = {
+    "ContextInfo": "context_info",
+    "Device": "device_info",
+    "FdkFigures": "fdk_info",
+    "LanczosInfo": "lanczos_info",
+    "RpcaInfo": "rpca_info",
+    "RsvdInfo": "rsvd_info",
+    "SpmvInfo": "spmv_info",
+    "SshopmInfo": "sshopm_info",
+    "TtContractionInfo": "tt_contraction_info",
+}
+
+
 def _default(value: Any, hint: str, words: dict[str, int] | None) -> str | None:
     """A field of a C struct as Python writes it; None if it stands for no value."""
     if words is not None:
@@ -96,8 +113,7 @@ def _entry(options: type, name: str, left_out: tuple[str, ...]) -> str:
     default = "None" if name in OTHERS else _default(getattr(_defaults(options), name.rstrip("_")), hint, words)
     kind = hint if words is None else ", ".join(repr(word) for word in words if word not in left_out)
     text = f"{name}{'' if default is None else f' = {default}'}  ({kind})"
-    first = textwrap.fill(text, 100, initial_indent=" " * 4, subsequent_indent=" " * 8)
-    return f"{first}\n{_indented(MEANINGS[struct][name.rstrip('_')])}"
+    return f"{_entry_of(text)}\n{_indented(MEANINGS[struct][name.rstrip('_')])}"
 
 
 def _lines(options: type, refused: dict[str, tuple[str, ...]]) -> Iterator[str]:
@@ -112,6 +128,11 @@ def _indented(text: str) -> str:
     return textwrap.fill(text, 100, initial_indent=" " * 8, subsequent_indent=" " * 8)
 
 
+def _entry_of(text: str) -> str:
+    """The first line of an entry."""
+    return textwrap.fill(text, 100, initial_indent=" " * 4, subsequent_indent=" " * 8)
+
+
 def _named(function: Any) -> list[str]:
     """The arguments of a function that have defaults."""
     code = function.__code__
@@ -119,18 +140,33 @@ def _named(function: Any) -> list[str]:
     return [*by_position, *(function.__kwdefaults__ or ())]
 
 
+def words_of(function: Any, name: str) -> tuple[str, ...]:
+    """The words of an argument whose type is the name of a choice, which a signature shows in place of them; else none."""
+    found = _ALIAS.fullmatch(str(function.__annotations__.get(name)))
+    if found is None:
+        return ()
+    kind = function.__globals__.get(found[1] or found[2])
+    kind = getattr(kind, found[2], None) if found[1] else kind
+    return get_args(kind) if get_origin(kind) is Literal else ()
+
+
 def _explain(thing: Any, function: Any, place: str) -> None:
-    """Appends the arguments with defaults that the documentation of `thing` does not name, as far as a table has them."""
+    """Appends the arguments with defaults that the documentation of `thing` does not name, as far as a table has them, and
+    those whose words it does not list."""
     if not inspect.isfunction(function) or not thing.__doc__ or FURTHER in thing.__doc__:
         return
     lines: list[str] = []
     own = f"{thing.__doc__} {function.__doc__}"
     missing = [name for name in _named(function) if not re.search(rf"\b{name}\b", own)]
-    for name in missing:
+    code = function.__code__
+    for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
         keys = [f"{place}.{name}", f"{place.rpartition('.')[0]}.{name}", f"{place.partition('.')[0]}.{name}", name]
         text = next((ARGUMENTS[key] for key in keys if key in ARGUMENTS), None)
-        if text is not None:
-            lines += [f"    {name}", _indented(text)]
+        words = ", ".join(map(repr, words_of(function, name)))
+        is_listed = all(re.search(rf"[\"']{word}[\"']", f"{own} {text}") for word in words_of(function, name))
+        if (name in missing and text is not None) or not is_listed:
+            lines.append(_entry_of(f"{name}  ({words})" if not is_listed else name))
+            lines += [_indented(text)] if text is not None else []
     shared = [f"`{name}`" for name in EVERYWHERE if name in missing]
     if shared:
         several = f"{', '.join(shared[:-1])} and {shared[-1]} are" if len(shared) > 1 else f"{shared[0]} is"
@@ -152,6 +188,21 @@ def _extend(thing: Any, function: Any, place: str) -> None:
             thing.__doc__ = f"{inspect.cleandoc(thing.__doc__)}\n\n{HEADER}\n\n{lines}\n"
 
 
+def _name_fields(thing: type) -> None:
+    """Appends the meanings of the fields of a report to its documentation, with the words of those that have some."""
+    names = [base.__name__ for base in thing.__mro__]
+    struct = next((_REPORTS[name] for name in names if name in _REPORTS), None)
+    if struct is None or not dataclasses.is_dataclass(thing) or FIELDS in (thing.__doc__ or ""):
+        return
+    words = next((_reports.WORDS[name] for name in names if name in _reports.WORDS), {})
+    lines = []
+    for field in dataclasses.fields(thing):
+        text = REPORTS[struct].get(field.name.rstrip("_"))
+        kind = ", ".join(map(repr, words[field.name])) if field.name in words else str(field.type)
+        lines += [_entry_of(f"{field.name}  ({kind})"), *([_indented(text)] if text is not None else [])]
+    thing.__doc__ = f"{inspect.cleandoc(thing.__doc__ or '')}\n\n{FIELDS}\n\n" + "\n".join(lines) + "\n"
+
+
 def describe(*modules: ModuleType, own: Sequence[type] = ()) -> None:
     """Completes the documentation of the public functions, classes and methods of modules, and of classes of the package's
     own."""
@@ -171,6 +222,7 @@ def _describe(thing: Any, place: str) -> None:
     _extend(thing, function, place)
     if not isinstance(thing, type):
         return
+    _name_fields(thing)
     for base in thing.__mro__:
         members = vars(base).items() if base.__module__.startswith("purlin") else ()
         for name, member in members:

@@ -31,7 +31,7 @@ class SshopmInfo:
 
 @dataclass(frozen=True)
 class FdkFigures:
-    """The figures of a report, as the C struct `purlin_fdk_info` has them."""
+    """The figures of a report."""
 
     redundancy: str
     kernel: str
@@ -70,7 +70,7 @@ class FdkFigures:
 
 @dataclass(frozen=True)
 class RsvdInfo:
-    """The plan or the report of a run. Bytes and seconds as the C struct `purlin_rsvd_info` has them."""
+    """The plan or the report of a run."""
 
     method: str
     orthonormalization: str
@@ -115,7 +115,7 @@ class RsvdInfo:
 
 @dataclass(frozen=True)
 class RpcaInfo:
-    """The report of a run; `residual` is ||M - L - S||_F / ||M||_F. Bytes and seconds as in the C struct `purlin_rpca_info`."""
+    """The report of a run; `residual` is ||M - L - S||_F / ||M||_F."""
 
     converged: bool
     dtype: np.dtype[Any]
@@ -149,7 +149,7 @@ class RpcaInfo:
 
 @dataclass(frozen=True)
 class TtContractionInfo:
-    """The plan and the report of a contraction, as the C struct `purlin_tt_contraction_info` has it."""
+    """The plan and the report of a contraction."""
 
     method: str
     kernel: str
@@ -194,7 +194,7 @@ class SpmvInfo:
 
 @dataclass(frozen=True)
 class LanczosInfo:
-    """The report of a solve, as the C struct `purlin_lanczos_info` has it."""
+    """The report of a solve."""
 
     stop_reason: str
     breakdowns: int

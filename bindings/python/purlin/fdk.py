@@ -99,7 +99,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class FdkInfo(FdkFigures):
-    """The plan, and the report of the last run. Bytes and seconds as the C struct `purlin_fdk_info` has them."""
+    """The plan, and the report of the last run."""
 
     grid: Grid
 

@@ -317,8 +317,8 @@ def density(
     progress: Progress | None = None,
     context: Context | None = None,
 ) -> Density:
-    """The density of a spectrum by `vector_count` random vectors, `steps` points each. A `solver` has `kind`, `shift` and
-    `seed`."""
+    """The density of a spectrum by `vector_count` random vectors, `steps` points each. With a `solver` the
+    operator and the random vectors are those of its options."""
     given: Options = {}
     if solver is None or (kind, shift, seed) != ("matrix", 0.0, 0):
         given = {"kind": kind, "shift": shift, "seed": seed}

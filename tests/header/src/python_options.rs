@@ -21,37 +21,17 @@ const REPORTS: &[(&str, &str, &str, &[&str])] = &[
         "The report of a call. `tolerance` is the one used, raised to the least that float32 reaches if need be.",
         &[],
     ),
-    (
-        "FdkFigures",
-        "fdk_info",
-        "The figures of a report, as the C struct `purlin_fdk_info` has them.",
-        &["nx", "ny", "nz", "dx", "dy", "dz", "x0", "y0", "z0"],
-    ),
-    (
-        "RsvdInfo",
-        "rsvd_info",
-        "The plan or the report of a run. Bytes and seconds as the C struct `purlin_rsvd_info` has them.",
-        &[],
-    ),
-    (
-        "RpcaInfo",
-        "rpca_info",
-        "The report of a run; `residual` is ||M - L - S||_F / ||M||_F. Bytes and seconds as in the C struct `purlin_rpca_info`.",
-        &[],
-    ),
-    (
-        "TtContractionInfo",
-        "tt_contraction_info",
-        "The plan and the report of a contraction, as the C struct `purlin_tt_contraction_info` has it.",
-        &[],
-    ),
+    ("FdkFigures", "fdk_info", "The figures of a report.", &["nx", "ny", "nz", "dx", "dy", "dz", "x0", "y0", "z0"]),
+    ("RsvdInfo", "rsvd_info", "The plan or the report of a run.", &[]),
+    ("RpcaInfo", "rpca_info", "The report of a run; `residual` is ||M - L - S||_F / ||M||_F.", &[]),
+    ("TtContractionInfo", "tt_contraction_info", "The plan and the report of a contraction.", &[]),
     (
         "SpmvInfo",
         "spmv_info",
         "The report of a plan: lengths of the rows, the method and its reason; shares, bytes and seconds of the plan.",
         &[],
     ),
-    ("LanczosInfo", "lanczos_info", "The report of a solve, as the C struct `purlin_lanczos_info` has it.", &[]),
+    ("LanczosInfo", "lanczos_info", "The report of a solve.", &[]),
 ];
 
 /// Structs whose options are read by hand, in addition to those that have classes.

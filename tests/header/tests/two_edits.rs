@@ -90,6 +90,7 @@ fn a_figure_of_a_report_takes_two_edits() {
         &[
             "bindings/fortran/generated/purlin_types.inc",
             "bindings/matlab/src/generated/reports.h",
+            "bindings/python/purlin/_meanings.py",
             "bindings/python/purlin/_reports.py",
             "bindings/python/purlin/_structs.py",
             "docs/interface.md",
