@@ -109,7 +109,7 @@ __device__ __forceinline__ void attach(Lane<M, T, METHOD> &s, const T *slot) {
   s.floor2 = t[HEAD + FLOOR2];
   if (METHOD == PURLIN_LAUNCH_POWER) s.shift = t[HEAD + SHIFT];
   s.tau = t[HEAD + TAU];
-  s.limit = t[HEAD + LAMBDA_TOLERANCE];
+  s.limit = t[HEAD + LIMIT];
 }
 
 // Stores an ended start in the ring for the selection, and in the start outputs. Returns whether it converged.
@@ -129,6 +129,7 @@ __device__ __forceinline__ bool end(const purlin_sshopm_params &p, Lane<M, T, ME
       if (VARIANT == GENERIC) watch_monotonicity(s, lambda);
       if (!unmet<VARIANT>(s, k, lambda, residual2)) s.state = CONVERGED;
     }
+    if (VARIANT != FAST_RESIDUAL && s.limit < T(0)) s.state = residual2 <= s.floor2 ? CONVERGED : EXHAUSTED;
   }
   if constexpr (METHOD == PURLIN_LAUNCH_HYBRID) classify_stop<VARIANT>(s, k);
   const bool valid = lambda == lambda;
@@ -171,8 +172,9 @@ __device__ __forceinline__ void solve(const purlin_sshopm_params &p) {
 
   const bool outputs = (p.start_values | p.start_vectors | p.start_residuals | p.start_iterations | p.start_shifts |
                         p.start_status | p.start_violations) != 0;
-  const Constants<T> k{T(p.tolerance), METHOD == PURLIN_LAUNCH_NEWTON ? T(0) : T(p.tolerance) * T(p.tolerance), p.test,
-                       p.max_iterations, p.warmup};
+  const bool absolute = (p.flags & PURLIN_LAUNCH_ABSOLUTE_TOLERANCE) && p.test == PURLIN_LAUNCH_TEST_LAMBDA;
+  const Constants<T> k{METHOD == PURLIN_LAUNCH_NEWTON ? T(0) : T(p.tolerance) * T(p.tolerance),
+                       absolute ? TEST_LAMBDA_ABSOLUTE : p.test, p.max_iterations, p.warmup};
   const bool adaptive = p.method == PURLIN_LAUNCH_POWER;
   int variant = GENERIC;
   // The fast power steps do not count single steps, so start_iterations needs the generic ones.

@@ -151,7 +151,9 @@ __device__ void general_start(const purlin_sshopm_params &p, const Packed<T> &fo
   const T tolerance = T(p.tolerance);
   const T floor = fmax(newton ? tolerance : T(1e-3) * tolerance, T(4) * Real<T>::epsilon) * v.norm;
   const T constant = p.shift_kind == PURLIN_LAUNCH_SHIFT_GUARANTEED ? T(p.order - 1) * v.norm * T(1.001)
-                                                                    : T(fabs(p.shift)) * v.scale;
+                                                                    : bounded_shift(T(fabs(p.shift)) * v.scale);
+  const auto limits = Thresholds<T>::of(p, tolerance, v.norm, constant, v.scale);
+  const bool absolute = p.flags & PURLIN_LAUNCH_ABSOLUTE_TOLERANCE;
   const T unit = p.goal == PURLIN_LAUNCH_MINIMA ? -v.inverse : v.inverse;
   T previous = -Real<T>::infinity(), step = Real<T>::infinity();
   bool polished = false;
@@ -175,13 +177,16 @@ __device__ void general_start(const purlin_sshopm_params &p, const Packed<T> &fo
     bool done;
     if (newton) {
       done = s.residual <= floor;
-    } else if (p.test == PURLIN_LAUNCH_TEST_LAMBDA) {
-      T bound = (p.flags & PURLIN_LAUNCH_ABSOLUTE_TOLERANCE) ? tolerance * v.scale : tolerance * fabs(s.lambda);
-      done = fabs(s.lambda - previous) <= bound;
-    } else if (p.test == PURLIN_LAUNCH_TEST_STEP) {
-      done = step <= tolerance;
-    } else {
+    } else if (p.test == PURLIN_LAUNCH_TEST_RESIDUAL) {
       done = s.residual <= fmax(tolerance * fabs(s.lambda), floor);
+    } else if (limits.limit < T(0)) {
+      // Newton's steps reach rounding also where no power step can meet the test.
+      done = (p.method == PURLIN_LAUNCH_HYBRID || s.iterations >= p.max_iterations) &&
+             s.residual * s.residual <= limits.floor2;
+    } else if (p.test == PURLIN_LAUNCH_TEST_LAMBDA) {
+      done = fabs(s.lambda - previous) <= (absolute ? limits.limit : limits.limit * fabs(s.lambda));
+    } else {
+      done = step <= limits.limit;
     }
     s.violations += s.lambda < previous - T(16) * Real<T>::epsilon * (T(1) + fabs(s.lambda));
     previous = s.lambda;

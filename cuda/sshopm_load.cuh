@@ -175,15 +175,17 @@ __device__ int load_tensor(const purlin_sshopm_params &p, const Shared<M, T> &sh
 
   if (lane == 0) {
     const T floor = number[FLOOR] * norm;
+    const T shift = p.shift_kind == PURLIN_LAUNCH_SHIFT_GUARANTEED ? T(M - 1) * norm * T(1.001)
+                                                                   : bounded_shift(number[FIXED_SHIFT] * scale);
+    const auto thresholds = Thresholds<T>::of(p, number[TOLERANCE], norm, shift, scale);
     slot[HEAD + OUT_SCALE] = inverse * sign;
     slot[HEAD + ISOTROPIC] = c;
     slot[HEAD + NORM] = norm;
-    slot[HEAD + FLOOR2] = floor * floor;
-    slot[HEAD + SHIFT] =
-        p.shift_kind == PURLIN_LAUNCH_SHIFT_GUARANTEED ? T(M - 1) * norm * T(1.001) : number[FIXED_SHIFT] * scale;
+    slot[HEAD + FLOOR2] = p.test == PURLIN_LAUNCH_TEST_RESIDUAL ? floor * floor : thresholds.floor2;
+    slot[HEAD + SHIFT] = shift;
     slot[HEAD + TAU] = number[TAU_FACTOR] * ((p.flags & PURLIN_LAUNCH_ABSOLUTE_TAU) ? scale : norm);
-    slot[HEAD + LAMBDA_TOLERANCE] =
-        (p.flags & PURLIN_LAUNCH_ABSOLUTE_TOLERANCE) ? number[TOLERANCE] * scale : T(-1);
+    const T limit = thresholds.limit;
+    slot[HEAD + LIMIT] = p.test == PURLIN_LAUNCH_TEST_STEP && limit > T(0) ? limit * limit : limit;
   }
   __syncwarp();
   return PURLIN_LAUNCH_TENSOR_OK;

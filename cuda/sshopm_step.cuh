@@ -12,7 +12,7 @@
 namespace purlin {
 
 // Per-tensor numbers that follow the entries while a tensor is in flight.
-enum Scalar { OUT_SCALE, ISOTROPIC, NORM, FLOOR2, SHIFT, TAU, LAMBDA_TOLERANCE, SEQUENCE };
+enum Scalar { OUT_SCALE, ISOTROPIC, NORM, FLOOR2, SHIFT, TAU, LIMIT, SEQUENCE };
 
 // A tensor in flight in shared memory: its entries, padded, then its scalars, so that both are read by 16-byte loads; then
 // the results of its starts.
@@ -57,9 +57,9 @@ struct Lane {
   T previous;      // the same at the point before (generic variant)
   T residual2;     // squared norm of A' x^(m-1) - lambda x there (hybrid and Newton)
   T isotropic;     // c: lambda + c is the eigenvalue of the scaled tensor
-  T floor2;        // squared absolute floor of the residual test
+  T floor2;        // squared absolute floor of the residual test; with the others, as Thresholds
   T shift, tau;    // shift: the constant one, or that of the last step
-  T limit;         // absolute bound of the lambda test, negative when it is relative
+  T limit;         // of the tests of lambda and, squared, of the step, as Thresholds
   T step2;         // squared length of the last step; Newton: -1 once within tolerance, else 1
   int iterations, violations, state;
 };
@@ -74,9 +74,33 @@ enum Number {
 // The numbers that the steps need, in registers.
 template <class T>
 struct Constants {
-  T tolerance, tolerance2;
+  T tolerance2;
   int test, max_iterations, warmup;
 };
+
+// A value of Constants::test: the lambda test with an absolute bound.
+constexpr int TEST_LAMBDA_ABSOLUTE = -1;
+
+// Thresholds of a tensor for the tests of lambda and of the step. A power step with a constant shift moves an iterate by about
+// |r| / (shift + lambda). The tolerance is meant for a sufficient shift, at most (m - 1) times the norm. With f times as much a
+// step is f times shorter at the same residual, so the tolerance is divided by f. Below the accuracy of the type a short step
+// shows nothing: `limit` is then -1, and a start converges only if its squared residual is at most `floor2`, which is else -1.
+template <class T>
+struct Thresholds {
+  T limit, floor2;
+  __device__ __forceinline__ static Thresholds of(const purlin_sshopm_params &p, T tolerance, T norm, T shift, T scale) {
+    if (p.test == PURLIN_LAUNCH_TEST_RESIDUAL) return {T(0), T(-1)};
+    if (p.flags & PURLIN_LAUNCH_ABSOLUTE_TOLERANCE) return {tolerance * scale, T(-1)};
+    if (p.shift_kind != PURLIN_LAUNCH_SHIFT_FIXED || shift <= T(p.order) * norm) return {tolerance, T(-1)};
+    const T limit = tolerance * (T(p.order) * norm / shift), rounding = T(4) * Real<T>::epsilon * norm;
+    const T accuracy = (p.test == PURLIN_LAUNCH_TEST_STEP ? T(2) : T(1)) * Real<T>::epsilon;
+    return limit < accuracy ? Thresholds{T(-1), rounding * rounding} : Thresholds{limit, T(-1)};
+  }
+};
+
+// Largest constant shift of a scaled tensor: its square does not overflow, and no larger one moves an iterate any less.
+template <class T>
+__device__ __forceinline__ T bounded_shift(T shift) { return fmin(shift, sizeof(T) == 4 ? T(1e18) : T(1e150)); }
 
 // Whether the iteration continues after an evaluation with lambda and residual2. Every comparison is true only for
 // "continue", so that a NaN ends the start.
@@ -84,12 +108,10 @@ template <int VARIANT, class L, class T>
 __device__ __forceinline__ bool unmet(const L &s, const Constants<T> &k, T lambda, T residual2) {
   // The fast lambda test is only for tensors whose isotropic part is not removed.
   const T whole = VARIANT == FAST_LAMBDA ? lambda : lambda + s.isotropic;
-  if (VARIANT == FAST_LAMBDA || (VARIANT == GENERIC && k.test == PURLIN_LAUNCH_TEST_LAMBDA)) {
-    T bound = k.tolerance * fabs(whole);
-    if (VARIANT == GENERIC && s.limit >= T(0)) bound = s.limit;
-    return fabs(lambda - s.lambda) > bound;
-  }
-  if (VARIANT == GENERIC && k.test == PURLIN_LAUNCH_TEST_STEP) return s.step2 > k.tolerance2 && lambda == lambda;
+  if (VARIANT == FAST_LAMBDA || (VARIANT == GENERIC && k.test == PURLIN_LAUNCH_TEST_LAMBDA))
+    return fabs(lambda - s.lambda) > s.limit * fabs(whole);
+  if (VARIANT == GENERIC && k.test == TEST_LAMBDA_ABSOLUTE) return fabs(lambda - s.lambda) > s.limit;
+  if (VARIANT == GENERIC && k.test == PURLIN_LAUNCH_TEST_STEP) return s.step2 > s.limit && lambda == lambda;
   return residual2 > fmax(k.tolerance2 * whole * whole, s.floor2);
 }
 

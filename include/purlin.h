@@ -188,12 +188,14 @@
 #define PURLIN_SSHOPM_TEST_RESIDUAL 0
 
 /**
- * Change of lambda <= tolerance * |lambda|.
+ * Change of lambda <= tolerance * |lambda|. Where a fixed shift is f > 1 times the product of order and Frobenius norm, the
+ * tolerance is divided by f; see PURLIN_SSHOPM_TEST_STEP.
  */
 #define PURLIN_SSHOPM_TEST_LAMBDA 1
 
 /**
- * Change of x <= tolerance.
+ * Change of x <= tolerance. With a fixed shift as PURLIN_SSHOPM_TEST_LAMBDA. If rounding hides changes that small, a start
+ * converges only where its residual is within rounding.
  */
 #define PURLIN_SSHOPM_TEST_STEP 2
 
@@ -1879,8 +1881,8 @@ typedef struct purlin_sshopm_options {
    */
   double shift;
   /**
-   * Tolerance of the test; 0, the default, is 1e-10 for F64 and 1e-5 for F32. All pairs: largest residual relative to the
-   * Frobenius norm; 0 is 1e-11 for F64 and 1e-5 for F32.
+   * Tolerance of the test, less than 1 except for PURLIN_SSHOPM_COMPAT_TENSOR_TOOLBOX; 0, the default, is 1e-10 for F64
+   * and 1e-5 for F32. All pairs: largest residual relative to the Frobenius norm; 0 is 1e-11 for F64 and 1e-5 for F32.
    */
   double tolerance;
   /**

@@ -30,9 +30,11 @@ pub const PURLIN_SSHOPM_SHIFT_GUARANTEED: i32 = 2;
 
 /// |A x^(m-1) - lambda x| <= tolerance * max(|lambda|, 1e-3 |A|).
 pub const PURLIN_SSHOPM_TEST_RESIDUAL: i32 = 0;
-/// Change of lambda <= tolerance * |lambda|.
+/// Change of lambda <= tolerance * |lambda|. Where a fixed shift is f > 1 times the product of order and Frobenius norm, the
+/// tolerance is divided by f; see PURLIN_SSHOPM_TEST_STEP.
 pub const PURLIN_SSHOPM_TEST_LAMBDA: i32 = 1;
-/// Change of x <= tolerance.
+/// Change of x <= tolerance. With a fixed shift as PURLIN_SSHOPM_TEST_LAMBDA. If rounding hides changes that small, a start
+/// converges only where its residual is within rounding.
 pub const PURLIN_SSHOPM_TEST_STEP: i32 = 2;
 
 /// Fibonacci points where n = 3 (a hemisphere for even order, the sphere for odd), else random ones.
@@ -155,8 +157,8 @@ pub struct purlin_sshopm_options {
     pub seed: u64,
     /// Fixed shift: at least 0 for maxima, at most 0 for minima; default 0.
     pub shift: f64,
-    /// Tolerance of the test; 0, the default, is 1e-10 for F64 and 1e-5 for F32. All pairs: largest residual relative to the
-    /// Frobenius norm; 0 is 1e-11 for F64 and 1e-5 for F32.
+    /// Tolerance of the test, less than 1 except for PURLIN_SSHOPM_COMPAT_TENSOR_TOOLBOX; 0, the default, is 1e-10 for F64
+    /// and 1e-5 for F32. All pairs: largest residual relative to the Frobenius norm; 0 is 1e-11 for F64 and 1e-5 for F32.
     pub tolerance: f64,
     /// Margin of the adaptive shift; 0, the default, is 1e-6 times the Frobenius norm.
     pub tau: f64,

@@ -63,6 +63,17 @@ choice! {
     }
 }
 
+impl Test {
+    /// The smallest tolerance that rounding allows, in units of the type's eps.
+    pub fn accuracy(self) -> f64 {
+        match self {
+            Self::Residual => 4.0,
+            Self::Lambda => 1.0,
+            Self::Step => 2.0,
+        }
+    }
+}
+
 choice! {
     /// Start vectors, if the caller gives none.
     StartKind {
@@ -185,8 +196,8 @@ with_defaults! {
         pub shift: f64 = 0.0,
         /// The quantity that ends a start when it is small.
         pub test: Test = Test::Residual,
-        /// Its tolerance; 0 for 1e-10 (F64) or 1e-5 (F32). All pairs: the residual at which a pair is accepted,
-        /// relative to the Frobenius norm; 0 for 1e-11 (F64) or 1e-5 (F32).
+        /// Its tolerance, less than 1 but for [`Compatibility::TensorToolbox`]; 0 for 1e-10 (F64) or 1e-5 (F32). All pairs:
+        /// the residual at which a pair is accepted, relative to the Frobenius norm; 0 for 1e-11 (F64) or 1e-5 (F32).
         pub tolerance: f64 = 0.0,
         /// Most iterations of a start; 0 for 500 (1000 with the Tensor Toolbox's conventions), or 200 Newton steps for
         /// all pairs.

@@ -80,8 +80,13 @@ pub fn check(options: &Options) -> Result<Iteration> {
     let compatible = options.compatibility == Compatibility::TensorToolbox;
     let iteration = iteration_of(options, compatible)?;
     refuse_idle_options(options, iteration, compatible)?;
+    // The Tensor Toolbox's tolerance is absolute, so entries that are large may have a large one.
+    if compatible {
+        range::not_negative("tolerance", options.tolerance)?;
+    } else {
+        range::below_one("tolerance", options.tolerance)?;
+    }
     for (name, value) in [
-        ("tolerance", options.tolerance),
         ("merge_angle", options.merge_angle),
         ("merge_value", options.merge_value),
         ("degeneracy_tolerance", options.degeneracy_tolerance),
@@ -133,13 +138,7 @@ fn resolve_of<T: Real>(
         (false, false) => 1e-10,
     };
     let wanted = or_default("tolerance", options.tolerance, default)?;
-    let rounding = T::EPSILON.to_f64();
-    let floor = match test {
-        _ if compatible && !is_f32::<T>() => 0.0,
-        Test::Residual => 4.0 * rounding,
-        Test::Lambda => rounding,
-        Test::Step => 2.0 * rounding,
-    };
+    let floor = if compatible && !is_f32::<T>() { 0.0 } else { test.accuracy() * T::EPSILON.to_f64() };
     let (tolerance, was_raised) = raised(wanted, floor);
     let max_iterations = match options.max_iterations {
         0 if compatible => 1000,

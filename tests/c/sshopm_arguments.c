@@ -42,6 +42,8 @@ static void options(void) {
   REFUSED("tolerance", tolerance, -1e-9);
   REFUSED("tolerance", tolerance, NAN);
   REFUSED("tolerance", tolerance, INFINITY);
+  REFUSED("tolerance: is 2, at least 0 and less than 1", tolerance, 2.0);
+  REFUSED("tolerance: is 1e308, at least 0 and less than 1", tolerance, 1e308);
   REFUSED("tau", tau, -1.0);
   REFUSED("merge_angle", merge_angle, -0.1);
   REFUSED("merge_angle", merge_angle, NAN);

@@ -266,6 +266,8 @@ def test_an_empty_batch_succeeds(cpu: purlin.Context) -> None:
         {"shift_kind": "fixed", "shift": -1.0},
         {"tolerance": -1.0},
         {"tolerance": float("nan")},
+        {"tolerance": 1.0},
+        {"tolerance": 1e308},
         {"max_iterations": -1},
         {"merge_angle": -0.1},
         {"starts": -3},

@@ -26,7 +26,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "max_starts": "All pairs: most starts of a tensor over all rounds; 0, the default, is 32 times `starts`.",
         "seed": "Seed of random starts, which each tensor has of its own, by its number in the batch.",
         "shift": "Fixed shift: at least 0 for maxima, at most 0 for minima.",
-        "tolerance": "Tolerance of the test; 0, the default, is 1e-10 for float64 and 1e-5 for float32.",
+        "tolerance": "Tolerance of the test, less than 1 except for; 0, the default, is 1e-10 for float64 and 1e-5 for float32.",
         "tau": "Margin of the adaptive shift; 0, the default, is 1e-6 times the Frobenius norm.",
         "merge_angle": "Pairs nearer than this angle are one, radians; 0, the default, is 1 degree.",
         "merge_value": "Pairs whose eigenvalues differ by more than this, relative to the larger, are two; 0, the default: unused.",

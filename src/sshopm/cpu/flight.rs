@@ -53,7 +53,7 @@ pub struct Rule<T> {
     pub step: Step,
     /// Quantity that ends a start when it is small.
     pub test: Test,
-    /// Threshold of `test`, not below the accuracy of T.
+    /// Threshold of the residual test, not below the accuracy of T. The other tests have [`Job::limit`].
     pub tolerance: T,
     /// Whether the test of lambda is absolute.
     pub absolute: bool,
@@ -70,13 +70,15 @@ pub struct Rule<T> {
 pub struct Job<V> {
     /// c of the multiple of the identity that was subtracted: lambda + c is the eigenvalue.
     pub isotropic: V,
-    /// Squared floor of the residual test.
+    /// Squared floor of the residual test. With the other tests: the squared residual that is rounding where no step can meet
+    /// them (`limit` below 0), else -1.
     pub floor2: V,
     /// The constant shift of the power steps.
     pub shift: V,
     /// Margin of the adaptive shift.
     pub tau: V,
-    /// Bound of the absolute test of lambda.
+    /// Largest change of lambda, relative to it unless [`Rule::absolute`], or largest squared step, by the test; not used by that
+    /// of the residual. Below 0 if the shift hides the motion of an iterate in rounding, so that no step meets the test.
     pub limit: V,
 }
 

@@ -12,6 +12,7 @@ use crate::alloc;
 use crate::backend::cpu::simd::{Lanes, Mask, Simd};
 use crate::error::Result;
 use crate::scalar::Real;
+use crate::sshopm::options::Test;
 
 /// Largest dimension in which the adaptive shift uses the exact eigenvalue; beyond it a bound.
 const EXACT_SHIFT: usize = 16;
@@ -309,7 +310,11 @@ pub fn advance<T: Real, S: Simd<T>>(
         running = if rule.step == Step::Newton {
             newton_test(simd, rule, job, &mut status, running, lambda, residual2)
         } else {
-            status.process(simd, rule, job, running, lambda, residual2)
+            let going = status.process(simd, rule, job, running, lambda, residual2);
+            if rule.step == Step::Power && rule.test != Test::Residual {
+                status.accept(simd, job, running.and_not(going));
+            }
+            going
         };
         if !running.any() {
             break;

@@ -5,7 +5,7 @@ use super::flight::Job;
 use crate::backend::cpu::Isa;
 use crate::backend::cpu::simd::{Kernel, Lanes, Simd, Vectorized, dispatch};
 use crate::scalar::Real;
-use crate::sshopm::options::TensorStatus;
+use crate::sshopm::options::{TensorStatus, Test};
 use crate::sshopm::plan::{ConstantShift, Iteration, Plan};
 
 /// A prepared tensor. Working units: A' = direction * (A - c E) / 2^e.
@@ -155,6 +155,39 @@ fn least<T: Real>(values: &[T]) -> T {
     least.into_iter().chain(rest.iter().copied()).reduce(smaller).unwrap_or(values[0])
 }
 
+/// Largest constant shifts in working units, F32 and F64: their squares do not overflow, and no larger one moves an iterate
+/// any less.
+const MOST_SHIFT: [f64; 2] = [1e18, 1e150];
+
+/// [`Job::limit`] of a relative test, and [`Job::floor2`].
+///
+/// A power step with a constant shift moves an iterate by about |r| / (shift + lambda). The tolerances of lambda and of the step
+/// are meant for a sufficient shift, at most (m - 1) times the norm. With f times as much a step is f times shorter at the same
+/// residual, and so is the change of lambda. The tolerance is therefore divided by f. Below the accuracy of the type a short
+/// step shows nothing.
+fn thresholds<T: Real>(plan: &Plan<T>, norm: T, shift: T) -> (T, T) {
+    // Rounding alone leaves a residual of about 4 eps times the norm.
+    let rounding = 4.0 * T::EPSILON.to_f64();
+    let square = |x: f64| (T::from_f64(x) * norm) * (T::from_f64(x) * norm);
+    if plan.test == Test::Residual {
+        let tolerance = if plan.iteration == Iteration::Newton { plan.tolerance } else { 1e-3 * plan.tolerance };
+        return (T::ZERO, square(tolerance.max(rounding)));
+    }
+    let never = T::ZERO - T::ONE;
+    let excess = match plan.iteration {
+        Iteration::Power(ConstantShift::Value(_)) | Iteration::HybridConstant(ConstantShift::Value(_)) => {
+            shift.to_f64() / (plan.shape.order as f64 * norm.to_f64())
+        }
+        _ => 0.0,
+    };
+    let tolerance = plan.tolerance / excess.max(1.0);
+    if excess > 1.0 && !plan.absolute && tolerance < plan.test.accuracy() * T::EPSILON.to_f64() {
+        return (never, square(rounding));
+    }
+    let limit = T::from_f64(tolerance);
+    (if plan.test == Test::Step { limit * limit } else { limit }, never)
+}
+
 /// Scales the entries in `a` for one pass and computes its parameters. `x` are the starts; `values` is scratch memory with
 /// one number for each.
 pub fn prepare<T: Real>(
@@ -190,24 +223,26 @@ pub fn prepare<T: Real>(
             isotropic = T::ZERO;
         }
     }
-    // Rounding alone leaves a residual of about 4 eps times the norm.
-    let tolerance = if plan.iteration == Iteration::Newton { plan.tolerance } else { 1e-3 * plan.tolerance };
-    let floor = T::from_f64(tolerance.max(4.0 * T::EPSILON.to_f64())) * norm;
     let shift = match plan.iteration {
         Iteration::Power(s) | Iteration::HybridConstant(s) => match s {
-            ConstantShift::Value(v) => power_of_two_times(T::from_f64(v.abs()), -exponent),
+            ConstantShift::Value(v) => {
+                let shift = power_of_two_times(T::from_f64(v.abs()), -exponent);
+                let most = T::from_f64(MOST_SHIFT[usize::from(size_of::<T>() == 8)]);
+                if plan.scale && shift > most { most } else { shift }
+            }
             // Slightly more than the bound, to allow for rounding.
             ConstantShift::Guaranteed => T::from_f64((plan.shape.order - 1) as f64 * 1.001) * norm,
         },
         _ => T::ZERO,
     };
     let own_units = |x: f64| power_of_two_times(T::from_f64(x), -exponent);
+    let (limit, floor2) = thresholds(plan, norm, shift);
     let job = Job {
         isotropic,
-        floor2: floor * floor,
+        floor2,
         shift,
         tau: if plan.absolute { own_units(plan.tau) } else { T::from_f64(plan.tau) * norm },
-        limit: if plan.absolute { own_units(plan.tolerance) } else { T::ZERO },
+        limit: if plan.absolute { own_units(plan.tolerance) } else { limit },
     };
     let up = (power_of_two(exponent / 2), power_of_two(exponent - exponent / 2));
     Loaded { job, up, direction, norm }

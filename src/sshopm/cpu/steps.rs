@@ -1,6 +1,6 @@
 //! Common parts of the iterations in lanes: the stopping tests and the counters of a step.
 
-use super::flight::{Flight, Job, Rule, state};
+use super::flight::{Flight, Job, Rule, Step, state};
 use super::pool::row;
 use crate::backend::cpu::simd::{Lanes, Mask, Simd};
 use crate::scalar::Real;
@@ -99,6 +99,10 @@ impl<V: Lanes> Status<V> {
         residual2: V,
     ) -> V::M {
         let whole = lambda.add(job.isotropic);
+        // Newton's steps reach rounding also where no power step can meet the test.
+        let or_rounding = |met: V::M| {
+            if rule.step == Step::HybridConstant { met.or(residual2.le(job.floor2)) } else { met }
+        };
         let done = match rule.test {
             Test::Residual => {
                 let bound = simd.splat(rule.tolerance).mul(whole);
@@ -108,14 +112,11 @@ impl<V: Lanes> Status<V> {
                 let bound = if rule.absolute {
                     job.limit
                 } else {
-                    simd.splat(rule.tolerance).mul(whole.abs().max(simd.splat(V::T::from_f64(1e-30))))
+                    job.limit.mul(whole.abs().max(simd.splat(V::T::from_f64(1e-30))))
                 };
-                lambda.sub(self.lambda).abs().le(bound)
+                or_rounding(lambda.sub(self.lambda).abs().le(bound))
             }
-            Test::Step => {
-                let bound = simd.splat(rule.tolerance);
-                self.step2.le(bound.mul(bound))
-            }
+            Test::Step => or_rounding(self.step2.le(job.limit)),
         };
         let one = simd.splat(V::T::ONE);
         if rule.violations {
@@ -133,6 +134,13 @@ impl<V: Lanes> Status<V> {
         let going = running.and_not(converged).and_not(exhausted);
         self.iterations = V::select(going, self.iterations.add(one), self.iterations);
         going
+    }
+
+    /// Ends as converged the lanes of `ended` whose residual is within [`Job::floor2`]: where no power step can meet the test,
+    /// the residual alone can show convergence.
+    #[inline(always)]
+    pub fn accept<S: Simd<V::T, V = V>>(&mut self, simd: S, job: &Job<V>, ended: V::M) {
+        self.end(simd, ended.and(self.residual2.le(job.floor2)), state::CONVERGED);
     }
 
     /// Sets a final state for the lanes of `mask`.

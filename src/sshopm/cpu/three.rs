@@ -130,6 +130,7 @@ fn power<F: Form, T: Real, S: Simd<T>>(
     let ended = running.and_not(going);
     if !tested && ended.any() {
         status.residual2 = S::V::select(ended, squared_residual(g, lambda, *x), status.residual2);
+        status.accept(simd, job, ended);
     }
     let next = [job.shift.mul_add(x[0], g[0]), job.shift.mul_add(x[1], g[1]), job.shift.mul_add(x[2], g[2])];
     let norm2 = dot(next, next);

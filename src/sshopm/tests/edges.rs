@@ -4,7 +4,8 @@ use super::support::*;
 use crate::error::Error;
 use crate::progress::Progress;
 use crate::sshopm::{
-    Goal, Method, Options, Results, Shift, Sign, StartKind, StartStatus, TensorStatus, Test, solve, starts,
+    Compatibility, Goal, Method, Options, Results, Shift, Sign, StartKind, StartStatus, TensorStatus, Test, all, solve,
+    starts,
 };
 
 #[test]
@@ -274,6 +275,29 @@ fn a_tolerance_below_rounding_is_raised() {
     }
     let s = run::<f32>(&c, &a, None, &Options::default(), 3);
     assert!(!s.info.tolerance_raised && s.info.tolerance == 1e-5);
+}
+
+#[test]
+fn a_tolerance_that_every_start_meets_is_refused() {
+    let c = context(1);
+    let a = symmetric::<f64>(&c, 4, 3, &KOFIDIS_REGALIA);
+    let mut count = dense::<i32>(&c, &[1]);
+    for (tolerance, shown) in [(1.0, "1"), (2.0, "2"), (1e308, "1e308")] {
+        let wanted = format!("tolerance: is {shown}, at least 0 and less than 1 is needed");
+        for test in [Test::Residual, Test::Lambda, Test::Step] {
+            let o = Options { tolerance, test, ..Options::default() };
+            let mut r = Results { count: Some(&mut count), ..Results::default() };
+            let e = solve(&c, None, &a, None, &o, &mut r, &Progress::none()).unwrap_err();
+            assert!(matches!(e, Error::InvalidArgument { .. }) && e.to_string() == wanted, "{e}");
+        }
+        let o = Options { tolerance, ..Options::default() };
+        let mut r = Results { count: Some(&mut count), ..Results::default() };
+        let e = all(&c, None, &a, &o, &mut r, None, None, &Progress::none()).unwrap_err();
+        assert!(matches!(e, Error::InvalidArgument { .. }) && e.to_string() == wanted, "{e}");
+    }
+    // An absolute tolerance has the tensor's units.
+    let o = Options { tolerance: 2.0, compatibility: Compatibility::TensorToolbox, ..Options::default() };
+    assert_eq!(run::<f64>(&c, &a, None, &o, 3).info.tolerance, 2.0);
 }
 
 #[test]

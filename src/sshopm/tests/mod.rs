@@ -9,5 +9,6 @@ mod invariance;
 mod limits;
 mod products;
 mod session;
+mod shifts;
 mod solve;
 mod support;

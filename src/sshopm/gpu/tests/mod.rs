@@ -5,4 +5,5 @@ mod calls;
 mod cases;
 mod pairs;
 mod scales;
+mod shifts;
 mod tops;
