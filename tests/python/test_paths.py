@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import purlin
-from purlin import rpca, rsvd
+from purlin import rpca, rsvd, sparse
 from purlin.blocks import Sink, Source
 
 
@@ -66,3 +66,8 @@ def test_relative_paths_are_of_the_folder_at_the_time_of_the_call(
             sink.close()
         names = ["low.mhd", "low.raw", "rest.mhd", "rest.raw"]
         assert sorted(path.name for path in here.iterdir()) == names and not list(there.iterdir())
+
+
+def test_the_suffix_of_a_matrix_market_file_may_be_in_capitals(tmp_path: Path) -> None:
+    sparse.write_market(np.diag([3.0, 2.0, 1.0]), tmp_path / "A.MTX")
+    assert purlin.rsvd.compute(tmp_path / "A.MTX", 1).s[0] == pytest.approx(3.0)

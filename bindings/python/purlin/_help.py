@@ -64,7 +64,10 @@ REFUSED: dict[str, dict[str, tuple[str, ...]]] = {
     "graph.embed": _GRAPH,
     "graph.cluster": _GRAPH,
     "graph.fiedler": {**_GRAPH, "method": _WHOLE, "orthogonalization": _WHOLE},
-    "sshopm.runs": {"start_kind": _WHOLE, "seed": _WHOLE, "goal": ("both",)},
+    "sshopm.runs": {
+        **{name: _WHOLE for name in ("start_kind", "seed", "merge_angle", "merge_value", "degeneracy_tolerance")},
+        "goal": ("both",),
+    },
     "tt.inner": {"norm_method": _WHOLE, "assume_hermitian": _WHOLE},
     "tt.norm": {"conjugate": _WHOLE, "assume_hermitian": _WHOLE},
     "tt.distance": {name: _WHOLE for name in _DISTANCE},

@@ -136,6 +136,7 @@ _OF_ANY = ("gram", "outer_gram", "augmented")
 
 def operand(a: Any, context: Context | None, name: str = "a", kind: str = "matrix") -> Matrix:
     """A matrix that has to be Hermitian, unless `kind` is of any matrix. Of a real one compressed columns are compressed rows."""
+    choice("kind", kind, w.LANCZOS_KIND_OPTION)
     if kind in _OF_ANY:
         return of(a, context, name=name)
     shape: Any = getattr(a, "shape", ())

@@ -340,7 +340,7 @@ class Matrix(Handle):
         context = context or default_context()
         if isinstance(value, Source):
             return cls._from_source(value, name, None, context)
-        if isinstance(value, (str, os.PathLike)) and memory.path_bytes(value, name).endswith((b".mtx", b".mtx.gz")):
+        if isinstance(value, (str, os.PathLike)) and memory.path_bytes(value, name).lower().endswith((b".mtx", b".mtx.gz")):
             return cls._from_market(memory.path_bytes(value, name), context)
         if isinstance(value, (str, os.PathLike)):
             return cls._from_source(Source.from_npy(value, context=context), name, None, context)

@@ -24,7 +24,7 @@ from . import _memory as memory
 from . import _options, _reports
 from ._callback import Progress, ProgressRelay
 from ._checked import flag, how_many
-from ._context import Context, Members, Stream, initialized, listed
+from ._context import Context, Members, Stream, choice, initialized, listed
 from ._error import NoConvergence, renaming
 from ._keywords import apply, known, report
 from ._lib import lib
@@ -142,6 +142,7 @@ class Rsvd(Solver[Info]):
 
     def sketch(self, rows: int, columns: int, dtype: npt.DTypeLike = np.float64) -> Array:
         """The sketch that a run draws, (rows, columns)."""
+        memory.computing_number(dtype)
         made = np.empty((how_many("rows", rows), how_many("columns", columns)), dtype, order="F")
         omega = Matrix.dense(made, context=self.context)
         self.context.finish(lib.purlin_rsvd_sketch(self.handle, None, omega.handle))
@@ -522,6 +523,7 @@ def sketch(
     context: Context | None = None,
 ) -> Array:
     """The sketch that a run with this kind and seed draws, (rows, columns)."""
+    choice("kind", kind, w.SKETCH_OPTION)
     with Rsvd(context=context, sketch=kind, seed=seed) as session:
         return session.sketch(rows, columns, dtype)
 

@@ -91,7 +91,7 @@ def from_coordinates(
     context: Context | None = None,
 ) -> Matrix:
     """Entries in any order. `values` None = a pattern, all of whose entries are 1, of type `dtype`."""
-    context = context or default_context()
+    context, pattern_type = context or default_context(), memory.dtype_number(dtype)
     rows, cols = _indices("row", row), _indices("col", col)
     if rows.shape != cols.shape:
         raise ValueError(f"col: has shape {cols.shape}, expected {rows.shape}")
@@ -110,7 +110,7 @@ def from_coordinates(
         lib.purlin_matrix_from_coordinates,
         context,
         context.handle,
-        memory.dtype_number(dtype) if held is None else held.dtype,
+        pattern_type if held is None else held.dtype,
         how_many("index_base", index_base),
         shape[0],
         shape[1],

@@ -45,6 +45,8 @@ from ._typing import Unpack
 
 _SOLVE_OPTIONS, _ALL_OPTIONS = known(Options, "sshopm_options"), known(AllOptions, "sshopm_options")
 _OPTIONS = known(SolverOptions, "sshopm_options")
+# Options of pairs, which `runs` does not make of where its starts end.
+_MERGING = ("merge_angle", "merge_value", "degeneracy_tolerance")
 
 
 class Sshopm(PairSolver):
@@ -261,7 +263,7 @@ def solve(
 
     `starts` is a number, or an array (V, n) of the caller's own. From `start_kind` "fibonacci_hemisphere", or "icosahedral"
     with 5 f^2 + 1 starts, it can miss maxima of odd orders in the other half of the sphere. The order follows from the
-    number of entries.
+    number of entries. A `shift` that is given, 0 too, makes `shift_kind` "fixed".
     """
     batch = Batch(tensors, order, dimension, context, stream)
     is_count = starts is not None and isinstance(starts, (int, np.integer))
@@ -287,6 +289,9 @@ def runs(
     The goal is "maxima" or "minima": with "both" a start has two ends, and the library refuses it. `trace` > 0 records
     lambda at that many iterations, of one tensor from one start.
     """
+    for name in _MERGING:
+        if name in options:
+            raise TypeError(f"{name}: is given, runs neither merges nor classifies pairs")
     trace = at_least("trace", trace, 0)
     batch = Batch(tensors, order, dimension, context, stream)
     out = Outputs(batch)
