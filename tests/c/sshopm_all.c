@@ -288,7 +288,7 @@ static void arguments(void) {
   REFUSED("compatibility: is 1", compatibility, PURLIN_SSHOPM_COMPAT_TENSOR_TOOLBOX);
   REFUSED("remove_isotropic: is 0", remove_isotropic, 0);
   REFUSED("sign: is 7", sign, 7);
-  REFUSED("tolerance: is -1e-300, a finite number of at least 0 is needed", tolerance, -1e-300);
+  REFUSED("tolerance: is -1e-300, at least 0 and less than 1 is needed", tolerance, -1e-300);
   REFUSED("merge_angle", merge_angle, NAN);
   REFUSED("merge_value", merge_value, -1.0);
   REFUSED("degeneracy_tolerance", degeneracy_tolerance, -1.0);
