@@ -190,7 +190,7 @@ def test_a_tqdm_that_does_not_work_ends_nothing(text: str, tmp_path: Path) -> No
 def test_a_folder_named_tqdm_is_none(tmp_path: Path) -> None:
     (tmp_path / "tqdm").mkdir()
     program = "import sys\nsys.path = [path for path in sys.path if 'site-packages' not in path]\n"
-    shown = on_terminal(PROGRAM.replace("import numpy as np\n", "import numpy as np\n" + program), PYTHONPATH=paths(tmp_path))
+    shown = on_terminal(PROGRAM.replace("import purlin\n", "import purlin\n" + program), PYTHONPATH=paths(tmp_path))
     assert "purlin [" in shown
 
 
