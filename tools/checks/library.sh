@@ -40,7 +40,7 @@ readelf -lW "$library" | awk '/GNU_STACK/ { print $7 }' | holds E && report "has
 
 size=$(stat -c %s "$library")
 echo "size: $size bytes"
-# Nine families, most of them in four number types on two backends, and kernels for three GPU targets take 27.9 MB. The
+# Nine families, most of them in four number types on two backends, and kernels for three GPU targets take 28.0 MB. The
 # limit is just above: code that makes the library larger by 1 % raises it, with the reason in its commit.
 [ "$size" -le 28200000 ] || report "is $size bytes, more than 28.2 MB"
 readelf -SW "$library" | holds '\.debug_info' && report "is not stripped"

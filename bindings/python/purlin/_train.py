@@ -161,7 +161,7 @@ class _Cores(Handle):
         return self._complex
 
     @property
-    def is_quick(self) -> bool:
+    def _is_quick(self) -> bool:
         """Whether a contraction of it ends before anybody could press Ctrl-C."""
         if self._quick is None:
             info = self.info

@@ -165,7 +165,7 @@ class Contraction(Handle):
     def inner(self, x: object, y: object, *, stream: Stream | None = None) -> float | complex:
         """<x|y>, x conjugated unless `conjugate` is "none"."""
         bra, ket = self._pair(x, y)
-        given, quick = (_queue(stream), bra.handle, ket.handle), bra.is_quick and ket.is_quick
+        given, quick = (_queue(stream), bra.handle, ket.handle), bra._is_quick and ket._is_quick
         return self._number(_is_complex(bra, ket), lib.purlin_tt_inner, *given, quick=quick)
 
     def inner_scaled(self, x: object, y: object, *, stream: Stream | None = None) -> Scaled:
@@ -229,7 +229,7 @@ class Contraction(Handle):
     def norm(self, x: object, *, stream: Stream | None = None) -> float:
         """The norm of a train."""
         train = Train.of(x, self.context, "x")
-        return self._real(lib.purlin_tt_norm, _queue(stream), train.handle, quick=train.is_quick)
+        return self._real(lib.purlin_tt_norm, _queue(stream), train.handle, quick=train._is_quick)
 
     def norm_scaled(self, x: object, *, stream: Stream | None = None) -> Scaled:
         """`norm` with an exponent."""
@@ -514,7 +514,7 @@ def inner(x: object, y: object, *, context: Context | None = None, **options: Un
     """<x|y>, x conjugated unless `conjugate` is "none". Options that have no effect on the call are refused."""
     at, raw, _group = _raw_options(context, options)
     bra, ket = _pair(x, y, at)
-    parts, quick = _Parts(), bra.is_quick and ket.is_quick
+    parts, quick = _Parts(), bra._is_quick and ket._is_quick
     at._run(lib.purlin_tt_inner_once, at.handle, None, bra.handle, ket.handle, ctypes.byref(raw), parts, None, quick=quick)
     return complex(*parts) if _is_complex(bra, ket) else parts[0]
 
@@ -523,7 +523,7 @@ def norm(x: object, *, context: Context | None = None, **options: Unpack[Options
     """The norm of a train. Options without effect are refused, as by `inner`."""
     at, raw, _group = _raw_options(context, options)
     train, value, given = Train.of(x, at, "x"), c_double(), ctypes.byref(raw)
-    at._run(lib.purlin_tt_norm_once, at.handle, None, train.handle, given, ctypes.byref(value), None, quick=train.is_quick)
+    at._run(lib.purlin_tt_norm_once, at.handle, None, train.handle, given, ctypes.byref(value), None, quick=train._is_quick)
     return value.value
 
 
