@@ -15,12 +15,26 @@ TENSORS = np.random.default_rng(3).standard_normal((5, 15))
 CORES = [np.ones((1 if k == 0 else 2, 3, 1 if k == 3 else 2)) for k in range(4)]
 SHORT = [np.ones((1, 3, 1))] * 2
 SIGNALS, BVALS = np.ones((2, 4)), [0, 1000, 1000, 1000]
+ONES = [np.ones((1, 2, 2, 1))] * 3
+LARGE, SMALL = [np.full((1, 2, 1), 1e200)] * 3, [np.ones((1, 2, 1))] * 3
 SKEW = np.array([[1.0, 2.0, 5.0], [2.0, 1.0, 0.0], [4.0, 0.0, 1.0]])
 
 
 def environments() -> tt.Environments:
     train = tt.Train(CORES)
     return tt.Environments(train, train)
+
+
+def repeated(call: Callable[..., object]) -> object:
+    ring = [np.full((2, 2, 2), 1.5)]
+    return call(*[ring] * (1 if call is tt.norm else 2), repeat=2**31)
+
+
+def weighted() -> object:
+    scheme = np.random.default_rng(0).standard_normal((24, 3))
+    scheme /= np.linalg.norm(scheme, axis=1)[:, None]
+    given = [0, *[1000] * 23], scheme
+    return dwi.fit(np.full((2, 24), 0.5), *given, 2, weighting="wls", weights=np.ones((2, 24)))
 
 
 def grid(size: Any, spacing: Any = (1.0, 1.0, 1.0)) -> fdk.Reconstruction:
@@ -60,7 +74,7 @@ CALLS: list[tuple[str, Callable[[], object]]] = [
     ("order: is 3, an even order", lambda: symmetric.identity(3)),
     ("dtype: is int32, expected one of float32, float64", lambda: symmetric.identity(2, dtype=np.int32)),
     ("tensors: has 7 entries along the last axis", lambda: symmetric.norm(np.ones((2, 7)))),
-    ("kind: FIBONACCI_HEMISPHERE is for dimension 3", lambda: sshopm.starts(5, 4, "fibonacci_hemisphere")),
+    ("kind: 'fibonacci_hemisphere' is for dimension 3", lambda: sshopm.starts(5, 4, "fibonacci_hemisphere")),
     ("count: is 7; an icosahedral set has", lambda: sshopm.starts(7, 3, "icosahedral")),
     ("count: is -1, at least 0", lambda: sshopm.starts(-1)),
     ("dimension: is 0, at least 1", lambda: sshopm.starts(2, 0)),
@@ -90,15 +104,46 @@ CALLS: list[tuple[str, Callable[[], object]]] = [
     ("row: element 1 is 7, outside 0 to 2", lambda: sparse.from_coordinates([0, 7], [0, 1], None, (3, 3))),
     ("col: element 0 is -1, outside 0 to 2", lambda: sparse.from_coordinates([0, 1], [-1, 1], None, (3, 3))),
     ("shape[1]: is -3, ", lambda: sparse.from_coordinates([0], [0], None, (3, -3))),
+    # Constants, types and functions, which the library has in C's words.
+    ("numerical failure: the result is beyond the range of its type; tt.Contraction.inner_scaled gives", lambda: repeated(tt.inner)),
+    ("numerical failure: the result is beyond the range of its type; tt.Contraction.norm_scaled gives", lambda: repeated(tt.norm)),
+    ("numerical failure: the result is beyond the range of its type; tt.Contraction.distance_scaled", lambda: tt.distance(LARGE, SMALL)),
+    ("numerical failure: the result is beyond the range of its type; tt.Contraction.sandwich_scaled", lambda: tt.sandwich(LARGE, ONES, LARGE)),
+    ("numerical failure: the result is beyond the range of its type; a train scaled by tt.scale", lambda: tt.element(LARGE, (0, 0, 0))),
+    ("numerical failure: the result is beyond the range of its type; the method of that name with _scaled", lambda: tt.Contraction().gram([LARGE])),
+    (
+        "numerical failure: the result is beyond the range of its type; tt.Contraction.sandwich_scaled and inner_scaled give",
+        lambda: tt.rayleigh([1e200 * core for core in ONES], LARGE),
+    ),
+    ("weighting: is 'wls', but `weights` are given", lambda: weighted()),
+    ("sigma: is 1, but which = 'largest': 'nearest' is needed", lambda: purlin.lanczos.solve(np.eye(9), 2, sigma=1.0)),
+    ("oversampling: is 3 for 'direct', which", lambda: purlin.rsvd.compute(np.eye(9), 2, method="direct", oversampling=3)),
+    ("op: is 'adjoint', 'gram' is its own adjoint", lambda: purlin.spmv.Plan(np.eye(9), kind="gram", op="adjoint")),
+    ("test: is 'step', but compatibility 'tensor_toolbox'", lambda: sshopm.solve(TENSORS, test="step", compatibility="tensor_toolbox")),
+    ("goal: is 'both', by which a start has two ends", lambda: sshopm.runs(TENSORS[:1], np.ones((1, 3)), goal="both")),
+    ("factor: has the imaginary part 1 for float64", lambda: tt.scale(CORES, 1j)),
+    # Options beyond every range.
+    ("starts: is 9223372036854775807: start vectors: ", lambda: sshopm.solve(TENSORS, starts=2**63 - 1)),
+    ("starts: is 9223372036854775807: start vectors: ", lambda: sshopm.Sshopm(starts=2**63 - 1).plan(TENSORS)),
+    ("starts: is 9223372036854775807: start vectors: ", lambda: dwi.peaks(TENSORS, 2, basis="tensor", starts=2**63 - 1)),
+    ("shift: is 1e+308, at most 1.3e+154 in magnitude", lambda: purlin.lanczos.solve(np.eye(9), 2, shift=1e308)),
+    ("shift: is -2e+154, at most 1.3e+154 in magnitude", lambda: purlin.lanczos.Lanczos(2, shift=-2e154).solve(np.eye(9))),
+    ("shift: is 1e+39, at most 3.4e+38 in magnitude", lambda: purlin.lanczos.plan(np.eye(9, dtype=np.float32), 2, shift=1e39)),
+    ("shift: is 1e+308, at most 1.3e+154 in magnitude", lambda: purlin.graph.density(np.eye(9), 4, shift=1e308)),
     ("shape: element 1 is -1, negative", lambda: purlin.Tensor.create((3, -1))),
 ]
 
 
 @pytest.mark.parametrize(("text", "call"), CALLS, ids=[text for text, _ in CALLS])
 def test_the_argument_has_its_name_in_python(text: str, call: Callable[[], object]) -> None:
-    with pytest.raises((ValueError, TypeError)) as caught:
+    with pytest.raises((ValueError, TypeError, MemoryError, ArithmeticError)) as caught:
         call()
     assert str(caught.value).startswith(text), str(caught.value)
+
+
+def test_file_names_stay_as_they_are() -> None:
+    with pytest.raises(OSError, match="^/nonexistent/A MERGE F32.mtx: "):
+        sparse.read_market("/nonexistent/A MERGE F32.mtx")
 
 
 def test_a_batch_of_the_library_takes_vectors_of_its_own_size_alone() -> None:

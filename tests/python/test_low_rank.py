@@ -359,12 +359,12 @@ def test_transforms_at_the_ends_of_a_type(cpu: purlin.Context) -> None:
     x = numbers(30, 4)
     single = PCA(2, context=cpu).fit(x.astype(np.float32))
     scaled = PCA(2, scale=True, context=cpu).fit(x * 1e-100)
-    for model, samples, kind in ((single, x * 1e39, "F32"), (single, x * 1e300, "F32"), (scaled, x + 1e250, "F64")):
+    for model, samples, kind in ((single, x * 1e39, "float32"), (single, x * 1e300, "float32"), (scaled, x + 1e250, "float64")):
         for each in (model, copy.deepcopy(model)):
             with pytest.raises(purlin.Numerical, match=f"scores: component . of sample .+ is beyond the range of {kind}"):
                 each.transform(samples)
     for each in (single, copy.deepcopy(single)):
-        with pytest.raises(purlin.Numerical, match="X: feature . of sample 0 is beyond the range of F32"):
+        with pytest.raises(purlin.Numerical, match="X: feature . of sample 0 is beyond the range of float32"):
             each.inverse_transform(np.full((1, 2), 1e300))
     # A copy divides by deviations in double precision.
     x = np.random.default_rng(5).standard_normal((20, 3)) * [1, 1e-30, 1]
@@ -376,14 +376,14 @@ def test_transforms_at_the_ends_of_a_type(cpu: purlin.Context) -> None:
 def test_values_that_vanish_in_their_type_are_refused(cpu: purlin.Context) -> None:
     x = numbers(50, 20)
     for scale in (1e-47, 1e-300, 1e300):
-        with pytest.raises(purlin.Numerical, match="s: number 0 is .*, which F32 does not hold"):
+        with pytest.raises(purlin.Numerical, match="s: number 0 is .*, which float32 does not hold"):
             rsvd.compute(x * scale, 2, dtype=np.float32, context=cpu)
         square = x[:20] + x[:20].T
-        with pytest.raises(purlin.Numerical, match="lambda: number 0 is .*, which F32 does not hold"):
+        with pytest.raises(purlin.Numerical, match="lambda: number 0 is .*, which float32 does not hold"):
             rsvd.symmetric(square * scale, 2, dtype=np.float32, context=cpu)
         with pytest.raises(purlin.Numerical, match="b: row . "):
             rsvd.qb(x * scale, 2, dtype=np.float32, context=cpu)
-        with pytest.raises(purlin.Numerical, match="s: number 0 is .*, which F32 does not hold"):
+        with pytest.raises(purlin.Numerical, match="s: number 0 is .*, which float32 does not hold"):
             rsvd.compute((x * scale).astype(complex), 2, dtype=np.complex64, context=cpu)
     assert rsvd.compute(np.zeros((9, 4)), 2, context=cpu).s.tolist() == [0, 0]
 
@@ -408,7 +408,7 @@ def test_complex_numbers_are_converted_to_complex_ones(cpu: purlin.Context) -> N
     s = rsvd.compute(x, 3, dtype=np.complex128, context=cpu).s
     assert s.dtype == np.float64
     np.testing.assert_allclose(s, want, rtol=1e-12)
-    with pytest.raises(purlin.InvalidArgument, match="is CF32, which is not converted to F64"):
+    with pytest.raises(purlin.InvalidArgument, match="is complex64, which is not converted to float64"):
         rsvd.compute(x, 3, dtype=np.float64, context=cpu)
 
 

@@ -156,7 +156,7 @@ def test_numbers_of_every_kind_are_taken() -> None:
     assert plan.apply(x, alpha=fractions.Fraction(1, 3))[0] == 1 / 3  # type: ignore[arg-type]
     assert plan.apply(x, alpha=2**60)[0] == 2.0**60
     assert spmv.Plan(DIAGONAL + 0j).apply(x, alpha=1 + 2j)[0] == 1 + 2j
-    with pytest.raises(purlin.InvalidArgument, match="^factor: has the imaginary part 1 for F64"):
+    with pytest.raises(purlin.InvalidArgument, match="^factor: has the imaginary part 1 for float64"):
         tt.scale(CORES, np.complex128(1 + 1j))
 
 

@@ -122,7 +122,7 @@ def test_graph_functions_use_the_contexts_of_a_group(cpu: purlin.Context) -> Non
     with pytest.raises(purlin.InvalidArgument, match="group: begins with another context"):
         lanczos.plan(w, 1, group=purlin.Group([other]))
     # The message names the kind, and not an output whose size depends on it.
-    with pytest.raises(purlin.NotSupported, match="kind: is AUGMENTED, several contexts share the rows of MATRIX to"):
+    with pytest.raises(purlin.NotSupported, match="kind: is 'augmented', several contexts share the rows of 'matrix' to"):
         lanczos.solve(w, 2, kind="augmented", group=both)
 
 
@@ -140,9 +140,9 @@ def test_errors_of_graph_functions_have_the_partial_result(cpu: purlin.Context) 
         graph.fiedler(w, **few)
     assert np.linalg.norm(caught.value.solution.vector) == pytest.approx(1.0)
     none: dict[str, Any] = {"method": "plain", "basis": 2}
-    with pytest.raises(purlin.InvalidArgument, match="which: is BOTH_ENDS, this function takes the smallest"):
+    with pytest.raises(purlin.InvalidArgument, match="which: is 'both_ends', this function takes the smallest"):
         graph.embed(w, solver=lanczos.Lanczos(3, "both_ends", context=cpu))
-    with pytest.raises(purlin.InvalidArgument, match="method: is PLAIN, which keeps no known vector out"):
+    with pytest.raises(purlin.InvalidArgument, match="method: is 'plain', which keeps no known vector out"):
         graph.fiedler(w, **none)
     with pytest.raises(lanczos.Unfinished) as caught:
         graph.cluster(w, 3, **none)

@@ -110,7 +110,7 @@ def test_a_fit_that_fails_leaves_the_model_before(cpu: purlin.Context) -> None:
     assert model.components_ is components and np.array_equal(model.transform(x), scores)
     with pytest.raises(purlin.Numerical, match="total variance inf, beyond"):
         PCA(1, context=cpu).fit(1e200 * x)
-    with pytest.raises(purlin.InvalidArgument, match="sign: is NONE for principal components"):
+    with pytest.raises(purlin.InvalidArgument, match="sign: is 'none' for principal components"):
         PCA(2, sign="none", context=cpu).fit(x)
     unfitted = PCA(2, context=cpu)
     with pytest.raises(purlin.InvalidArgument):
@@ -308,7 +308,7 @@ def test_scores_are_refused_only_beyond_the_type(cpu: purlin.Context) -> None:
             assert (np.abs(found - want) <= 1e-14 * np.abs(want).max(axis=1, keepdims=True)).all()
         with pytest.raises(purlin.Numerical) as raised:
             each.transform(bad)
-        assert str(raised.value) == "numerical failure: scores: component 1 of sample 1 is beyond the range of F64"
+        assert str(raised.value) == "numerical failure: scores: component 1 of sample 1 is beyond the range of float64"
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.complex128])
@@ -423,9 +423,9 @@ def test_copies_refuse_in_the_words_of_models(cpu: purlin.Context) -> None:
         ("transform", x[:, :4], "X: has 4 features, 5 are needed"),
         ("transform", np.zeros((0, 4)), "X: has 4 features, 5 are needed"),
         ("transform", sparse.lil_matrix(x[:, :4]), "X: has 4 features, 5 are needed"),
-        ("transform", x + 1j, "X: is CF64, which is not converted to F64"),
-        ("transform", sparse.dok_matrix(x + 1j), "X: is CF64, F64 is needed"),
-        ("transform", sparse.csr_matrix(x.astype(np.float32)), "X: is F32, F64 is needed"),
+        ("transform", x + 1j, "X: is complex128, which is not converted to float64"),
+        ("transform", sparse.dok_matrix(x + 1j), "X: is complex128, float64 is needed"),
+        ("transform", sparse.csr_matrix(x.astype(np.float32)), "X: is float32, float64 is needed"),
         ("transform", broken[3:4], "X: has NaN in row 0, column 1 (from 0)"),
         ("transform", sparse.csr_matrix(broken), "X: has NaN in row 3, column 1 (from 0)"),
         ("transform", np.ma.masked_array(x, mask=x > 1), f"X: masks {(x > 1).sum()} entries"),
@@ -434,7 +434,7 @@ def test_copies_refuse_in_the_words_of_models(cpu: purlin.Context) -> None:
         ("transform", x.astype(np.longdouble), "X: is float128, expected one of"),
         ("inverse_transform", x, "scores: has 5 components, 3 are needed"),
         ("inverse_transform", sparse.coo_matrix(x), "scores: has 5 components, 3 are needed"),
-        ("inverse_transform", scores + 1j, "scores: is CF64, which is not converted to F64"),
+        ("inverse_transform", scores + 1j, "scores: is complex128, which is not converted to float64"),
         ("inverse_transform", scores * np.inf, f"scores: has {np.sign(scores[0, 0]) * np.inf} in row 0, column 0 (from 0)"),
     ]
     for each in (model, copy.deepcopy(model)):

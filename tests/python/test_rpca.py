@@ -42,7 +42,7 @@ def test_the_low_rank_comes_back(cpu: purlin.Context, order: Any) -> None:
 
 def test_frames_decide_for_square_matrices_alone(cpu: purlin.Context) -> None:
     m = synthetic()[0]
-    with pytest.raises(purlin.InvalidArgument, match=r"^frames: is ROWS, but m is 300 x 200, whose shorter axis"):
+    with pytest.raises(purlin.InvalidArgument, match=r"^frames: is 'rows', but m is 300 x 200, whose shorter axis"):
         rpca.compute(m, frames="rows", context=cpu)
     square = m[:200]
     columns, rows = (rpca.compute(square, frames=frames, context=cpu)[0] for frames in ("columns", "rows"))
@@ -257,13 +257,13 @@ def test_refusals(cpu: purlin.Context) -> None:
 def test_numbers_that_single_precision_does_not_hold(cpu: purlin.Context) -> None:
     m = np.ones((30, 20))
     m[3, 5] = 1e39
-    expected = "m: has an entry of modulus 1e39, more than 3.4028235e38, the largest number of F32"
+    expected = "m: has an entry of modulus 1e39, more than 3.4028235e38, the largest number of float32"
     with pytest.raises(purlin.InvalidArgument, match=re.escape(expected)):
         rpca.compute(m, dtype="f4", context=cpu)
     m = np.full((30, 20), 3e38, np.float32)
     i, j = np.indices(m.shape)
     m[(7 * i + 11 * j) % 41 == 0] *= -1
-    with pytest.raises(purlin.Numerical, match="sparse: has an entry of 6.*the largest number of F32"):
+    with pytest.raises(purlin.Numerical, match="sparse: has an entry of 6.*the largest number of float32"):
         rpca.compute(m, context=cpu)
     # Norms overflow before the parts do.
     (low, sparse), info = rpca.run(np.full((30, 20), 1.7e308), context=cpu)

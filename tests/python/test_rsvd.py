@@ -107,7 +107,7 @@ def test_fast_iterations_change_nothing_on_a_cpu(cpu: purlin.Context) -> None:
     with rsvd.Rsvd(6, method="fused", iteration_precision="fast", context=cpu) as session:
         for got, exact in zip(session.compute(a), want):
             np.testing.assert_array_equal(got, exact)
-        assert "no faster one for F64" in session.last_info().reason
+        assert "no faster one for float64" in session.last_info().reason
     with pytest.raises(ValueError, match="iteration_precision"):
         rsvd.Rsvd(6, iteration_precision="faster", context=cpu)  # type: ignore[arg-type]
 
@@ -208,7 +208,7 @@ def test_a_missed_tolerance_is_explained_in_the_error(cpu: purlin.Context) -> No
     assert "nan" not in str(caught.value).lower() and "at rank 9, 1e-3 is asked for" in str(caught.value)
     rng = np.random.default_rng(0)
     low = (rng.standard_normal((120, 3)) @ rng.standard_normal((3, 90))).astype(np.float32)
-    with pytest.raises(rsvd.Unfinished, match="in F32 rounding hides errors below 6.0e-6"):
+    with pytest.raises(rsvd.Unfinished, match="in float32 rounding hides errors below 6.0e-6"):
         rsvd.compute(low, tolerance=1e-9, context=cpu)
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from . import _choices
 from . import _constants as c
 from ._lib import lib
 
@@ -117,11 +118,51 @@ def renaming(**names: str) -> Wording:
     return lambda text: first.sub(lambda found: found[1] + names[found[2]], text)
 
 
+_WORDS = {word for name, words in vars(_choices).items() if name.isupper() and isinstance(words, dict) for word in words}
+# Abbreviations that are constants, too.
+_PLAIN = {"on", "qr", "v", "vh"}
+_DTYPES = {
+    **{f"F{bits}": f"float{bits}" for bits in (16, 32, 64)},
+    **{f"I{bits}": f"int{bits}" for bits in (8, 16, 32, 64)},
+    **{f"U{bits}": f"uint{bits}" for bits in (8, 16, 32)},
+    **{f"CF{bits}": f"complex{2 * bits}" for bits in (32, 64)},
+}
+# A constant, with the prefix of the header or without. Parts of file names are none; "a FIFO" is a kind of file.
+_CONSTANT = re.compile(r"(?<![\w./'-])(?<!\ba )(PURLIN_)?([A-Z][A-Z0-9_]*)(?![\w/'-]|\.\w)")
+_PATH = re.compile(r"(?:^|\s)\S*/\S")
+_FUNCTIONS = (
+    (re.compile(r"\bpurlin_tt_(inner|norm|distance|sandwich)_scaled\b"), r"tt.Contraction.\1_scaled"),
+    (re.compile(r"\bpurlin_tt_scale\b"), "tt.scale"),
+    (re.compile(r"\ba call with exponents\b"), "the method of that name with _scaled"),
+    (
+        re.compile(r"numerator and denominator gives its mantissa and exponent"),
+        "tt.Contraction.sandwich_scaled and inner_scaled give numerator and denominator",
+    ),
+)
+
+
+def in_python(text: str) -> str:
+    """A message of the library with constants, element types and functions as this package has them."""
+
+    def constant(found: re.Match[str]) -> str:
+        word = found[2].lower()
+        while found[1] and word not in _WORDS and "_" in word:
+            word = word.partition("_")[2]  # the prefix of a family
+        if found[1] is None and found[2] in _DTYPES and not text.startswith("precision: "):
+            return _DTYPES[found[2]]
+        return repr(word) if word in _WORDS and (found[1] or word not in _PLAIN) else found[0]
+
+    for name, own in _FUNCTIONS:
+        text = name.sub(own, text)
+    # Folders may have any name.
+    return text if _PATH.search(text) else _CONSTANT.sub(constant, text)
+
+
 def check(status: int, wording: Wording | None = None) -> None:
     """Raises the thread's last error unless `status` is success."""
     if status != c.SUCCESS:
         found: bytes = lib.purlin_last_error_message()
-        text = found.decode("utf-8", "replace")
+        text = in_python(found.decode("utf-8", "replace"))
         raise _CLASSES.get(status, Error)(status, text if wording is None else wording(text))
 
 

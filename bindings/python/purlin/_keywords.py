@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from . import _memory as memory
 from . import _options, _reports
 from ._context import _word, choice
+from ._error import in_python
 
 T = TypeVar("T")
 
@@ -82,6 +83,6 @@ def report(made: type[T], raw: Any, **given: Any) -> T:
         elif entry.name == "dtype":
             value = memory.dtype_of(value)
         elif isinstance(value, bytes):
-            value = value.decode("utf-8", "replace")
+            value = in_python(value.decode("utf-8", "replace"))
         given[entry.name] = value
     return made(**given)

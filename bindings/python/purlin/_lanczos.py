@@ -156,13 +156,21 @@ def wording(matrix: str = "a", count: str = "k") -> Wording:
 
 
 def expect_held(matrix: Matrix, options: Any) -> None:
-    """Refuses integers among the options that the precision of the matrix would round."""
+    """Refuses integers among the options that the precision of the matrix would round, and a shift by which the operator's
+    norm would overflow."""
     if matrix.dtype.kind not in "fc":
         # The call refuses such a matrix.
         return
+    kind = real_type(matrix.dtype)
     for name in ("sigma", "shift"):
         if name in options:
-            real(name, options[name], real_type(matrix.dtype))
+            real(name, options[name], kind)
+    # Squares of norms are formed in double precision, and numbers of the matrix's own precision are stored.
+    most = min(float(np.sqrt(np.finfo(np.float64).max)), float(np.finfo(kind).max))
+    shift = real("shift", options.get("shift", 0.0))
+    if np.isfinite(shift) and abs(shift) > most:
+        problem = f"shift: is {shift:g}, at most {most:.2g} in magnitude: the norm of the operator would overflow"
+        raise InvalidArgument(c.ERROR_INVALID_ARGUMENT, problem)
 
 
 class Call:

@@ -66,11 +66,6 @@ def _unknown(value: Any, name: str) -> NotSupported:
     return NotSupported(c.ERROR_NOT_SUPPORTED, f"not supported: {name}: {problem}")
 
 
-def _kind(dtype: np.dtype[Any]) -> str:
-    """The library's name of a type."""
-    return {"f": "F32", "d": "F64", "F": "CF32", "D": "CF64"}.get(dtype.char, dtype.name.upper())
-
-
 def _expect(rows: Any, name: str, model: Numbers, length: int, what: str) -> None:
     """Refuses the same rows as a model, in its words: another length, types that are not converted, and numbers that are
     not finite."""
@@ -85,9 +80,9 @@ def _expect(rows: Any, name: str, model: Numbers, length: int, what: str) -> Non
         problem = "samples in the columns of a sparse matrix or an operator; give its transpose, with samples in rows"
         raise NotSupported(c.ERROR_NOT_SUPPORTED, f"not supported: {name}: {problem}")
     if is_sparse and rows.dtype != own:
-        raise refused(f"is {_kind(rows.dtype)}, {_kind(own)} is needed")
+        raise refused(f"is {rows.dtype.name}, {own.name} is needed")
     if rows.dtype.kind == "c" and own.kind != "c":
-        raise refused(f"is {_kind(rows.dtype)}, which is not converted to {_kind(own)}")
+        raise refused(f"is {rows.dtype.name}, which is not converted to {own.name}")
     finite = np.isfinite(rows.data if is_sparse else rows)
     if not finite.all():
         first = tuple(np.argwhere(~finite)[0])
@@ -212,7 +207,7 @@ def _held(found: Array, what: str, model: Numbers) -> Array:
         return found
     column = int(np.flatnonzero(~finite.all(axis=0))[0])
     row = int(np.flatnonzero(~finite[:, column])[0])
-    problem = f"{what} {column} of sample {row} is beyond the range of {_kind(found.dtype)}"
+    problem = f"{what} {column} of sample {row} is beyond the range of {found.dtype.name}"
     raise Numerical(c.ERROR_NUMERICAL, f"numerical failure: {problem}")
 
 

@@ -87,11 +87,25 @@ class PairSolver(Solver[Info]):
 
     def __init__(self, options: Any, progress: Progress | None, context: Context | None) -> None:
         self._lock = threading.RLock()
+        self._starts = options.starts
         super().__init__(Members(context, None), ProgressRelay(progress, options), ctypes.byref(options))
 
     def _run(self, what: str, *arguments: Any, wording: Wording | None = None) -> Info:
         """A call with progress, whose last argument is its report."""
         with self._lock:
             status, running, raw = self._call(what, *arguments)
-            self._members.finish(status, running, wording)
+            self._members.finish(status, running, self._of_starts(wording))
         return self._read(raw)
+
+    def _planned(self, *given: Any, what: str = "plan", wording: Wording | None = None) -> Info:
+        return super()._planned(*given, what=what, wording=self._of_starts(wording))
+
+    def _of_starts(self, wording: Wording | None) -> Wording:
+        """The wording with the option by which start vectors do not fit into memory."""
+
+        def with_option(text: str) -> str:
+            text = text if wording is None else wording(text)
+            is_option = self._starts > 0 and text.startswith("start vectors: ")
+            return f"starts: is {self._starts}: {text}" if is_option else text
+
+        return with_option

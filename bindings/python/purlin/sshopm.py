@@ -292,6 +292,8 @@ def runs(
     for name in _MERGING:
         if name in options:
             raise TypeError(f"{name}: is given, runs neither merges nor classifies pairs")
+    if options.get("goal") == "both":
+        raise ValueError("goal: is 'both', by which a start has two ends; 'maxima' or 'minima' is needed")
     trace = at_least("trace", trace, 0)
     batch = Batch(tensors, order, dimension, context, stream)
     out = Outputs(batch)

@@ -55,10 +55,10 @@ class Huge(int):
 
 # The argument at the begin of a message of the library, with the element of a list or the view of a scan.
 _ARGUMENT = re.compile(r"^(?:not supported: )?(\w+)(\[\d+\])?(?:, (view \d+))?: ")
-# An argument of the library within a message, as in "count + 1 = 7", "which = LARGEST" or "max_rank bounds it", and a
-# constant. A word without an underscore is one only before a sign.
+# An argument of the library within a message, as in "count + 1 = 7", "which = 'largest'" or "max_rank bounds it", and a
+# word of an option. A word without an underscore is an argument only before a sign.
 _INNER = re.compile(r"(?<![\w./-])(?:[a-z]\w*(?= [=+] )|[a-z]+_[a-z_]+(?![\w./]))")
-_CONSTANT = re.compile(r"\b[A-Z][A-Z0-9_]+\b")
+_WORD = re.compile(r"'([a-z][a-z0-9_]*)'")
 _WORDS = {word for choices in WORDS.values() for words in choices.values() for word in words}
 # Text that may follow a file's name in a message of the library, which writes files under provisional names of its own.
 PARTIAL = r"(?:\.[0-9a-f]{16}\.partial)?: "
@@ -74,7 +74,7 @@ def in_options(given: argparse.Namespace, text: str) -> str:
         return name if name.startswith("-") else found[0]
 
     text = _INNER.sub(option, text)
-    return _CONSTANT.sub(lambda found: found[0].lower() if found[0].lower() in _WORDS else found[0], text)
+    return _WORD.sub(lambda found: found[1] if found[1] in _WORDS else found[0], text)
 
 
 def _named(given: argparse.Namespace, text: str) -> tuple[str, bool]:
@@ -110,8 +110,8 @@ def _of_file(given: argparse.Namespace, text: str) -> str:
 def _of_memory(given: argparse.Namespace, error: OutOfMemory) -> str:
     """A message about memory, with the limit if the command line set one."""
     on_device = isinstance(error, OutOfDeviceMemory)
-    if str(error).startswith("start vectors: ") and given.names.get("starts"):
-        return f"--starts: is {given.starts}: {error}"
+    if str(error).startswith("starts: "):
+        return _named(given, str(error))[0]
     name, limit = ("--gpu-memory", given.gpu_memory) if on_device else ("--memory", given.memory)
     return f"{name}: is {limit} bytes: {error}" if limit else str(error)
 
