@@ -63,7 +63,7 @@ class TestColumnsThatMayLackValues:
     def test_a_missing_value_is_named(self, cpu: purlin.Context) -> None:
         pandas = pytest.importorskip("pandas")
         given = pandas.DataFrame({"a": [1.0, 2.0, 3.0], "b": pandas.array([1, None, 3], "Int64")})
-        with pytest.raises(ValueError, match=r"^a: has no value at index \(1, 1\) \(from 0\); fill such places"):
+        with pytest.raises(ValueError, match=r"^a: has no value at index \(1, 1\) \(from 0\); fill such places of column 'b'"):
             rsvd.compute(given, 2, context=cpu)
         assert rsvd.compute(given.fillna(0), 2, context=cpu).s.shape == (2,)
 
@@ -78,6 +78,66 @@ class TestColumnsThatMayLackValues:
         pandas = pytest.importorskip("pandas")
         with pytest.raises(TypeError, match="^a: is "):
             rsvd.compute(pandas.DataFrame({"a": column, "b": [1, 2]}), 1, context=cpu)
+
+
+def of_kinds(package: str) -> tuple[Any, str, Any, str]:
+    """A table with a column of text and one of categories, and that of text alone, each with what messages say of it."""
+    names = ["x", "y", "x"]
+    if package == "pandas":
+        pandas = pytest.importorskip("pandas")
+        given = pandas.DataFrame({"n": [1.0, 2.0, 3.0], "t": names, "c": pandas.Categorical(names)})
+        of_text = given["t"].dtype
+        return given, f"DataFrame with the columns 't' ({of_text}), 'c' (category)", given["t"], f"Series of type {of_text}"
+    if package == "polars":
+        polars = pytest.importorskip("polars")
+        columns = {"n": [1.0, 2.0, 3.0], "t": names, "c": polars.Series(names, dtype=polars.Categorical)}
+        given = polars.DataFrame(columns)
+        return given, "DataFrame with the columns 't' (String), 'c' (Categorical)", given["t"], "Series of type String"
+    arrow = pytest.importorskip("pyarrow")
+    given = arrow.table({"n": [1.0, 2.0, 3.0], "t": names, "c": arrow.array(names).dictionary_encode()})
+    return given, "Table with the columns 't' (string), 'c' (dictionary<", given["t"], "ChunkedArray of type string"
+
+
+@pytest.mark.parametrize("package", ["pandas", "polars", "arrow"])
+def test_columns_that_are_no_numbers_are_named(package: str, cpu: purlin.Context) -> None:
+    given, of_table, column, of_column = of_kinds(package)
+    for call, name in ((lambda: rsvd.compute(given, 1, context=cpu), "a"), (lambda: pca.PCA(1, context=cpu).fit(given), "X")):
+        with pytest.raises(TypeError) as caught:
+            call()
+        text = str(caught.value)
+        assert text.startswith(f"{name}: is a {of_table}") and text.endswith(", expected numbers"), text
+    with pytest.raises(TypeError) as caught:
+        purlin.Tensor.borrow(column, context=cpu)
+    assert str(caught.value) == f"array: is a {of_column}, expected numbers"
+
+
+def with_nulls(package: str) -> list[tuple[Any, str]]:
+    """Tables and columns with a null, and what messages say of it."""
+    table = "null at index (1, 0) (from 0); fill such places of column 'v', as by its fill_null(value)"
+    column = "null at index 1 (from 0); fill such places, as by its fill_null(value)"
+    columns = {"v": [1, None, 3], "w": [1.0, float("nan"), 3.0]}
+    if package == "pandas":
+        pandas = pytest.importorskip("pandas")
+        whole = pandas.DataFrame({"v": pandas.array([1, None, 3], "Int64")})
+        return [(whole, "no value at index (1, 0) (from 0); fill such places of column 'v', as by its fillna(value)")]
+    if package == "polars":
+        made = pytest.importorskip("polars").DataFrame(columns)
+        return [(made, table), (made["v"], column)]
+    arrow = pytest.importorskip("pyarrow")
+    made = arrow.table(columns)
+    return [(made, table), (made.to_batches()[0], table), (made["v"], column), (arrow.array([1, None, 3]), column)]
+
+
+@pytest.mark.parametrize("package", ["pandas", "polars", "arrow"])
+def test_nulls_are_not_called_nan(package: str, cpu: purlin.Context) -> None:
+    for given, text in with_nulls(package):
+        for call, name in (
+            (lambda given=given: rsvd.compute(given, 1, context=cpu), "a"),
+            (lambda given=given: purlin.Tensor.borrow(given, context=cpu), "array"),
+        ):
+            with pytest.raises(ValueError) as caught:
+                call()
+            assert str(caught.value) == f"{name}: has {text}"
 
 
 @pytest.mark.parametrize("end", [".mtx", ".mtx.gz"])

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from . import _constants as c
 from . import _numbers as numbers
-from ._frames import numbers_of
+from ._frames import numbers_of, refuse_missing
 
 Array = npt.NDArray[Any]
 
@@ -330,10 +330,12 @@ def to_numpy(value: object, name: str = "array", kind: npt.DTypeLike = np.float6
     """A host array as NumPy's, without a copy if it is one already or speaks DLPack. `kind` is the type that integers beside
     fractions in a list become."""
     value = without_mask(name, value)
+    if not isinstance(value, (np.ndarray, list, tuple)):
+        refuse_missing(name, value)
     if not isinstance(value, np.ndarray) and hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__"):
         return np.from_dlpack(value)
     array = np.asarray(value)
-    if array.dtype == object:
+    if array.dtype.kind not in "biufc":
         array = numbers_of(name, value, array)
     expect_list_held(name, value, array, kind)
     return array
