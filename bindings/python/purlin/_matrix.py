@@ -141,14 +141,15 @@ class Matrix(Handle):
         values: object | None,
         shape: tuple[int, int],
         *,
-        dtype: npt.DTypeLike = np.float64,
+        dtype: npt.DTypeLike | None = None,
         index_base: int = 0,
         copy: bool = False,
         trusted: bool = False,
         context: Context | None = None,
     ) -> Matrix:
         """Compressed sparse rows in place, or copied; all three arrays on the host, or all on a CUDA device (`__dlpack__`, as
-        CuPy's and torch's) in place. `values` None = the pattern alone, of type `dtype`. The indices must stay as they are. With
+        CuPy's and torch's) in place. `values` None = the pattern alone. `dtype` None is the type of `values`, and float64 for a
+        pattern; values on the host become another type if it holds them. The indices must stay as they are. With
         `trusted` columns are not looked at: the caller answers for their range."""
         context = context or default_context()
         on_device = memory.on_cuda(col_idx)
@@ -163,7 +164,12 @@ class Matrix(Handle):
             return memory.host_memory(np.ascontiguousarray(memory.to_numpy(array, name)), name=name)
 
         rows_at, cols_at = place("row_ptr", row_ptr), place("col_idx", col_idx)
+        number = memory.dtype_number(np.float64 if dtype is None else dtype)
+        if values is not None and dtype is not None and not on_device:
+            values = memory.converted("values", values, dtype)
         values_at = None if values is None else place("values", values)
+        if values_at is not None and dtype is not None and values_at.dtype != number:
+            raise ValueError(f"dtype: is {np.dtype(dtype)}, but values are {memory.dtype_of(values_at.dtype)} on a device")
         nnz = cols_at.shape[0] if cols_at.shape else 0
         if rows_at.shape != (shape[0] + 1,):
             raise ValueError(f"row_ptr: has shape {rows_at.shape}, expected ({shape[0] + 1},)")
@@ -178,7 +184,7 @@ class Matrix(Handle):
         made = c_void_p()
         status = make(
             context.handle,
-            memory.dtype_number(dtype) if values_at is None else values_at.dtype,
+            number if values_at is None else values_at.dtype,
             how_many("index_base", index_base) + (c.TRUSTED if flag("trusted", trusted) else 0),
             shape[0],
             shape[1],

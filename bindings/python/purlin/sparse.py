@@ -87,11 +87,12 @@ def from_coordinates(
     *,
     duplicates: Duplicates = "sum",
     index_base: int = 0,
-    dtype: npt.DTypeLike = np.float64,
+    dtype: npt.DTypeLike | None = None,
     context: Context | None = None,
 ) -> Matrix:
-    """Entries in any order. `values` None = a pattern, all of whose entries are 1, of type `dtype`."""
-    context, pattern_type = context or default_context(), memory.dtype_number(dtype)
+    """Entries in any order. `values` None = a pattern, all of whose entries are 1. `dtype` None is the type of `values`,
+    and float64 for integers and a pattern; values become another type if it holds them."""
+    context, number = context or default_context(), memory.dtype_number(np.float64 if dtype is None else dtype)
     rows, cols = _indices("row", row), _indices("col", col)
     if rows.shape != cols.shape:
         raise ValueError(f"col: has shape {cols.shape}, expected {rows.shape}")
@@ -100,9 +101,8 @@ def from_coordinates(
     held = None
     if values is not None:
         array = np.ascontiguousarray(memory.to_numpy(values, "values"))
-        if array.dtype.kind in "iub":
-            memory.expect_held("values", array, np.float64)
-            array = array.astype(np.float64)
+        if dtype is not None or array.dtype.kind in "iub":
+            array = memory.converted("values", array, np.float64 if dtype is None else dtype)
         if array.shape != rows.shape:
             raise ValueError(f"values: has shape {array.shape}, expected {rows.shape}")
         held = memory.host_memory(array, name="values")
@@ -110,7 +110,7 @@ def from_coordinates(
         lib.purlin_matrix_from_coordinates,
         context,
         context.handle,
-        pattern_type if held is None else held.dtype,
+        number if held is None else held.dtype,
         how_many("index_base", index_base),
         shape[0],
         shape[1],
