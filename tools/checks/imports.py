@@ -1,6 +1,7 @@
-"""Circles of imports between files of a crate: none crosses folders, and those inside a folder are explained.
+"""Circles of imports between files of a crate: none crosses folders, and those inside a folder are explained. Imports of
+base: the table of docs/architecture.md allows each.
 
-    python3 tools/checks/imports.py     checks src, and first itself: planted circles must be found
+    python3 tools/checks/imports.py     checks src, and first itself: planted circles and imports must be found
 
 A file imports another by `use` or by a path. A `mod.rs` does not import the items that it only re-exports: a file that
 takes an item from there imports the file that has it. Tests do not count. The comment of a circle is in a file of its
@@ -173,6 +174,56 @@ def check_tree(source: Path) -> list[str]:
     return wrong
 
 
+# Rows of the table: names, contents, imports. In base they end with that of `matrix`.
+ROW = re.compile(r"^\| ([^|]*) \| [^|]* \| ([^|]*) \|$", re.MULTILINE)
+PART = re.compile(r"`([^`]*)`|\b(base|backend)\b")
+BASE = re.compile(r"\"Base\" in the next table stands for the files (.*?) of `src/base`", re.DOTALL)
+# Tests, which the table does not list.
+FIXTURES = "testing"
+
+
+def parts(cell: str, base: list[str]) -> list[str]:
+    """The modules that a cell of the table names, each as the path of its file in src/base without the ending."""
+    found = []
+    for path, word in PART.findall(cell):
+        before, brace, rest = path.partition("{")
+        names = [before + name for name in rest.rstrip("}").split(",")] if brace else [path or word]
+        found += [part for name in names for part in (base if name == "base" else [name.removesuffix(".rs")])]
+    return found
+
+
+def is_part(path: str, names: list[str]) -> bool:
+    return any(path == name or path.startswith(name + "/") for name in names)
+
+
+def check_table(source: Path, page: str) -> list[str]:
+    """Imports between parts of base that the table of the page does not allow, and files that it does not list."""
+    listed, table = BASE.search(page), page.partition("| folder or file | contents | may import |")[2]
+    base = parts(listed[1], []) if listed else []
+    allowed: dict[str, list[str]] = {}
+    for names, imports in ROW.findall(table.partition("\n\n")[0]):
+        for name in parts(names, base):
+            # The files of a row may import each other.
+            allowed[name] = parts(f"{imports}, {names}", base)
+        if "matrix" in allowed:
+            break
+    crate, wrong = Crate(source / "base", ()), []
+    rows = {}
+    for module in crate.files:
+        path = "/".join(module)
+        rows[module] = max((name for name in allowed if is_part(path, [name])), key=len, default=None)
+        if rows[module] is None and path not in ("", "backend", FIXTURES) and not is_part(path, [FIXTURES]):
+            wrong.append(f"{crate.files[module].relative_to(source.parent)}: is not in the table of docs/architecture.md")
+    for module, row in rows.items():
+        for other, names in crate.ties[module].items():
+            path = "/".join(other)
+            is_parent = module[: len(other)] == other
+            if row and rows[other] not in (None, row) and not is_parent and not is_part(path, allowed[row]):
+                file, owner = (crate.files[name].relative_to(source.parent) for name in (module, other))
+                wrong.append(f"{file} imports {', '.join(sorted(names))} of {owner}, against docs/architecture.md")
+    return wrong
+
+
 # Files, and the end of the message that they must give; None: no message.
 A, B, WHY = "use super::b::B;\n", "use super::a::A;\n", "//! `a.rs` and\n//! `b.rs` import each other: why.\n"
 UNEXPLAINED = "2 files import each other without a comment that explains it, above"
@@ -189,9 +240,39 @@ PLANTED: list[tuple[dict[str, str], str | None]] = [
     ({"tt/x/lib.rs": "", "tt/x/a.rs": "use crate::y::b::B;\n", "tt/y/lib.rs": "", "tt/y/b.rs": B}, None),
     ({"tt/a.rs": A, "tt/b.rs": "#[cfg(test)]\nmod tests {\n    use crate::tt::a::A;\n}\n"}, None),
 ]
+# A table, files of base, and the only message that they must give; None: no message.
+PAGE = """"Base" in the next table stands for the files `a.rs` and `b.rs` of `src/base`.
+
+| folder or file | contents | may import |
+|---|---|---|
+| base | x | base |
+| `b.rs` | x | base, `backend/{c,d/e.rs}` |
+| `backend/{c,d}` | x | base |
+| `matrix` | x | base, backend |
+| `rsvd` | x | `matrix` |
+"""
+FROM = "src/base/{} imports {} of src/base/{}, against docs/architecture.md"
+PLANTED_IMPORTS: list[tuple[dict[str, str], str | None]] = [
+    ({"a.rs": "use crate::b::B;\n", "b.rs": "use crate::backend::c::C;\n", "backend/c.rs": ""}, None),
+    ({"a.rs": "use crate::backend::c::C;\n", "backend/c.rs": ""}, FROM.format("a.rs", "C", "backend/c.rs")),
+    ({"b.rs": "use crate::backend::d::e::E;\n", "backend/d/e.rs": ""}, None),
+    ({"b.rs": "use crate::backend::d::f::F;\n", "backend/d/f.rs": ""}, FROM.format("b.rs", "F", "backend/d/f.rs")),
+    ({"backend/c.rs": "use crate::matrix::M;\n", "matrix/mod.rs": ""}, FROM.format("backend/c.rs", "M", "matrix/mod.rs")),
+    ({"matrix/m.rs": "use crate::{backend::c::C, matrix::n};\n", "matrix/n.rs": "", "backend/c.rs": ""}, None),
+    ({"f.rs": ""}, "src/base/f.rs: is not in the table of docs/architecture.md"),
+]
 
 
 def self_test(missed: list[str]) -> list[str]:
+    for texts, expected in PLANTED_IMPORTS:
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in texts.items():
+                file = Path(folder, "src/base", name)
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(text)
+            found = check_table(Path(folder, "src"), PAGE)
+        if found != ([] if expected is None else [expected]):
+            missed.append(f"self-test: {texts} gives {found}, not {expected!r}")
     for texts, expected in PLANTED:
         with tempfile.TemporaryDirectory() as folder:
             for name, text in texts.items():
@@ -205,6 +286,7 @@ def self_test(missed: list[str]) -> list[str]:
 
 
 if __name__ == "__main__":
-    problems = self_test([]) + check_tree(ROOT / "src")
+    page = (ROOT / "docs/architecture.md").read_text()
+    problems = self_test([]) + check_tree(ROOT / "src") + check_table(ROOT / "src", page)
     print(*problems, sep="\n", end="\n" if problems else "")
     sys.exit(1 if problems else 0)

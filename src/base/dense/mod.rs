@@ -10,9 +10,9 @@
 //! | `sketch` | random matrices: distribution, seed and stream |
 //! | `cpu`, `gpu` | [`Algebra`] on a backend |
 //! | `sizes` | [`Algebra`] on sizes instead of matrices, which counts the bytes that the CPU needs |
-//! | `view` | views of matrices in host memory |
-//! | `serial` | products and factorizations by the calling thread; the only user of faer |
-//! | `small` | decompositions of small matrices of `f64` that are made once a call |
+//! | `view` | views of matrices in host memory, around those of faer |
+//! | `serial` | products and factorizations by the calling thread, by faer |
+//! | `small` | decompositions of small matrices of `f64` that are made once a call, by faer |
 
 mod algebra;
 #[cfg(test)]
