@@ -1311,7 +1311,8 @@ enum purlin_status
    */
   PURLIN_ERROR_NO_CONVERGENCE = -6,
   /**
-   * Cancelled by the progress callback or by `purlin_context_cancel`.
+   * Cancelled by the progress callback, by `purlin_context_cancel`, or by the cancel function of the call's object, such
+   * as `purlin_rsvd_cancel`.
    */
   PURLIN_ERROR_CANCELLED = -7,
   /**

@@ -63,7 +63,7 @@ pub enum Error {
     /// The iteration ended before its tolerance was met; outputs hold the last iterate.
     #[error("no convergence: {0}")]
     NoConvergence(String),
-    /// Cancelled by the progress callback or by `purlin_context_cancel`.
+    /// Cancelled by the progress callback, by `purlin_context_cancel`, or by the cancel function of the call's object.
     #[error("cancelled")]
     Cancelled,
     /// No driver, or no such GPU.

@@ -23,7 +23,8 @@ pub enum purlin_status {
     PURLIN_ERROR_OUT_OF_DEVICE_MEMORY = -5,
     /// The tolerance was not met; outputs hold the last iterate.
     PURLIN_ERROR_NO_CONVERGENCE = -6,
-    /// Cancelled by the progress callback or by `purlin_context_cancel`.
+    /// Cancelled by the progress callback, by `purlin_context_cancel`, or by the cancel function of the call's object, such
+    /// as `purlin_rsvd_cancel`.
     PURLIN_ERROR_CANCELLED = -7,
     /// No driver, or no such GPU.
     PURLIN_ERROR_NO_DEVICE = -8,
