@@ -10,7 +10,7 @@ from html import escape
 WIDTH, LEFT, NUMBERS, LABEL, DOTS = 440, 24, 64, 18, 20
 # Characters of a label that fit in a row; in a longer one the peer takes a row of its own.
 MOST = 62
-# The colours differ in lightness too, for those who do not tell blue from orange.
+# The colours differ in lightness too, for those who cannot distinguish blue from orange.
 STYLE = """\
 text { font: 13px system-ui, sans-serif; fill: #24292f }
 .back { fill: #ffffff } .grid { stroke: #d8dee4 } .one { stroke: #57606a; stroke-width: 1.5 }

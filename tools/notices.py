@@ -3,7 +3,7 @@
 
     tools/notices.py [FOLDER]      the folder is target/dist unless one is named
 
-The name is the one that people look for beside LICENSE-MIT and LICENSE-APACHE, and tells it from them: those are purlin's own
+The name is the one that people look for beside LICENSE-MIT and LICENSE-APACHE, and differs from both: those are purlin's own
 licence. Each distinct text is printed once, with the crates that use it. The texts are those in the sources of the crates,
 as cargo has fetched them. It ends with an error, and writes nothing, if a crate has a licence that is not in ALLOWED, if the
 text of its licence is missing, or if it brings a text of another licence.

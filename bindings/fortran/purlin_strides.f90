@@ -23,8 +23,8 @@ module purlin_strides
   logical, parameter :: is_gfortran = index(version, 'GCC ') == 1
   logical, parameter :: is_old = index(version, 'GCC version') == 1 .and. &
     (version(14:14) == '.' .or. any(version(13:14) == ['10', '11']))
-  !> This division by zero keeps gfortran 11 and older from compiling the module: they would lend components of arrays of
-  !> two axes or more with other components between, and nothing would show it when the program runs.
+  !> This division by zero keeps gfortran 11 and older from compiling the module: they would borrow components of arrays
+  !> of two axes or more with other components between, and nothing would show it when the program runs.
   integer, parameter :: gfortran_12_is_the_oldest = 1 / merge(0, 1, is_old)
 
 contains

@@ -88,7 +88,7 @@ pub(crate) fn fails(kind: Kind, what: &'static str) -> bool {
     hit
 }
 
-/// Least size of a block that the system's allocator below the reserve can be told to refuse. Smaller ones follow no data.
+/// Least size of a block that a fault can refuse in the system's allocator below the reserve. Smaller ones do not grow with data.
 const LEAST_BLOCK: usize = 4096;
 
 /// The workspace of matrix products of a thread, which cannot be refused. The shared library's own allocator prepares it, which is

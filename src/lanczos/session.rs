@@ -83,7 +83,7 @@ impl Problem {
     /// `which`.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] if one of these is set. LARGEST is not told from the default.
+    /// [`Error::InvalidArgument`] if one of these is set. `which` may be SMALLEST, or LARGEST, which is the default.
     pub fn expect_of_graph(&self) -> Result<&Options> {
         self.expect_no_ordering()?;
         if self.kind != Kind::Matrix {

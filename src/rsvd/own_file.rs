@@ -1,6 +1,6 @@
 //! The restart file that a run read or wrote last, and whether it still is the file under the run's path.
 //!
-//! Device and inode number do not tell that: another program may have written to the file in place, and a system gives the
+//! Device and inode number do not show that: another program may have written to the file in place, and a system gives the
 //! number of a removed file to a new one. So the run keeps its file open, which keeps the number from being given away, and
 //! compares the length, both ends of the contents, and the times of the last change. Where only the times differ - after a
 //! change of permissions, with a new hard link, on file systems that round times - it compares the checksum of all contents.

@@ -492,7 +492,7 @@ def test_an_embedding_of_a_graph_of_several_components(parts: int) -> None:
         with pytest.warns(UserWarning, match="not fully connected"):
             model = SpectralEmbedding(4, n_neighbors=12, eigen_solver=solver).fit(x)  # type: ignore[arg-type]
         expect_embedding(model.affinity_matrix_, model.embedding_)
-        # The first coordinates are constant on each component, and tell all of them apart.
+        # The first coordinates are constant on each component, and differ between any two.
         means = np.array([model.embedding_[label == k, : parts - 1].mean(axis=0) for k in range(parts)])
         assert np.abs(model.embedding_[:, : parts - 1] - means[label]).max() < 1e-8
         assert min(np.abs(means[i] - means[j]).max() for i in range(parts) for j in range(i)) > 1e-3

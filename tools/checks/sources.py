@@ -1,6 +1,6 @@
 """Source rules that no compiler checks: file length, unfinished work, blanks, shell and Python syntax, pipes into grep -q,
-executable scripts, that one file starts all threads, that one folder calls faer, that no mod.rs holds code, and that files
-named in comments and pages exist.
+executable scripts, that one file starts all threads, that one folder calls faer, that no mod.rs holds code, that files
+named in comments and pages exist, and that comments, names and pages have no figurative verbs.
 
     python3 tools/checks/sources.py     checks the tree, and first itself: a planted fault of each rule must be found
 """
@@ -27,6 +27,9 @@ EXECUTABLE = re.compile(r"tools/[^/]*\.sh|tools/checks/[^/]*\.sh|\.ci/run")
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|todo!\(|unimplemented!\(|dbg!\(")
 TRAILING = re.compile(r"[ \t]$", re.MULTILINE)
 RETURN = re.compile("\r")
+# Verbs that stood for many things, so that no search found the thing: compare, report, allocate, free, resolve, advance. The
+# MIT licence furnishes, and compilers have a flag march.
+FIGURATIVE = re.compile(r"\b(?i:judg\w*|told|furnish\w*(?! to do so)|vacat(?:e|es|ed|ing)|settl\w*)\b|(?<![-\w])march(?:es|ed|ing)?\b(?!=)")
 COMMENT = re.compile(r"\s*//")
 
 # Tests, in modules at a file's end or in files of their own, may start threads as they like.
@@ -82,6 +85,8 @@ def check_text(file: str, text: str) -> list[str]:
         wrong.append(f"{file}: {count} lines, more than {MOST_LINES}")
     if file != OWN and (found := matches(UNFINISHED, text)):
         wrong += [*found, f"{file}: unfinished work, above"]
+    if file != OWN and (found := matches(FIGURATIVE, text)):
+        wrong += [*found, f"{file}: figurative verbs, above"]
     if found := matches(RETURN, text):
         wrong += [found[0].rstrip("\r"), f"{file}: carriage returns"]
     if found := matches(TRAILING, text):
@@ -142,7 +147,10 @@ def check_tree(root: Path, files: list[str]) -> list[str]:
         if EXECUTABLE.fullmatch(file) and file != "tools/environment.sh" and not path.stat().st_mode & 0o100:
             wrong.append(f"{file}: is not executable")
         if PAGE.fullmatch(file) and file not in UNNAMED:
-            absent += check_named(file, path.read_text(errors="replace"), known)
+            text = path.read_text(errors="replace")
+            absent += check_named(file, text, known)
+            if found := matches(FIGURATIVE, text):
+                wrong += [*found, f"{file}: figurative verbs, above"]
         if GENERATED.fullmatch(file) or not (TEXT.fullmatch(file) or SHELL.fullmatch(file)):
             continue
         text = path.read_bytes().decode(errors="replace")
@@ -177,6 +185,11 @@ PLANTED = [
     ("src/b.rs", "fn b() { unimplemented!() }\n", "src/b.rs: unfinished work, above"),
     ("src/c.rs", "fn c() { dbg!(1); }\n", "src/c.rs: unfinished work, above"),
     ("cuda/d.cu", "int d;\r\n", "cuda/d.cu: carriage returns"),
+    ("src/z.rs", "// Errors are judged beside the norm.\n", "src/z.rs: figurative verbs, above"),
+    ("src/tt/settle.py", "def settled_options():\n    settle()\n", "src/tt/settle.py: figurative verbs, above"),
+    ("docs/aa.md", "The library is told the size.\n", "docs/aa.md: figurative verbs, above"),
+    ("tools/ab.py", "# Judges: see judging.\n", "tools/ab.py: figurative verbs, above"),
+    ("tools/ac.py", 'MIT = "is\\nfurnished to do so"  # -march=native, march=armv8, March 2026\n', None),
     ("bindings/e.f90", "end \n" * 5, "bindings/e.f90: blanks at a line's end, above"),
     ("tests/f/CMakeLists.txt", "project(F)\t\n", "tests/f/CMakeLists.txt: blanks at a line's end, above"),
     ("tools/g.sh", "if true\n", "tools/g.sh: syntax"),

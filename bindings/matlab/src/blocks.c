@@ -1,5 +1,5 @@
-/* Sources and sinks from MATLAB: an array, the name of a file whose ending tells its format, or a struct that describes a
- * raw file or has a function. */
+/* Sources and sinks from MATLAB: an array, the name of a file whose ending determines its format, or a struct that describes
+ * a raw file or has a function. */
 #include <string.h>
 
 #include "gateway.h"

@@ -112,8 +112,8 @@ static batch peaks_input(const mxArray *input, int64_t order, const purlin_dwi_o
   return borrow_symmetric("input", input, order, 3, last);
 }
 
-/* dwi_peaks(input, order, mask, options): the option basis, 'tensor' or a name, tells the kind of the input; a purlin.Tensor that
-   is symmetric says so itself */
+/* dwi_peaks(input, order, mask, options): the option basis, 'tensor' or a name, is the kind of the input. A symmetric
+   purlin.Tensor needs none. */
 static void peaks(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]) {
   const mxArray *options = prhs[3];
   int64_t order = order_argument(prhs[1]);

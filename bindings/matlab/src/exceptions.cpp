@@ -1,6 +1,6 @@
 // Octave's exceptions. Ctrl-C, `exit` and memory that runs out throw them out of functions that the library has called, and
-// they must not pass through the library. One is kept here, the library is told that the function failed, and it is thrown again
-// once the library has returned. Built for Octave alone: MATLAB throws none through mexCallMATLABWithTrap.
+// they must not pass through the library. The function catches one, stores it here and reports a failure to the library.
+// It is thrown again once the library has returned. Built for Octave alone: MATLAB throws none through mexCallMATLABWithTrap.
 #include <exception>
 #include <utility>
 

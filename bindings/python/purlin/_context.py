@@ -210,7 +210,7 @@ class Handle:
         return f"<{title}{about and ' '}{about}>"
 
     def _about(self) -> str:
-        """What tells the object from others of its class."""
+        """The properties that distinguish the object from others of its class."""
         return self._at(self.context)
 
     def _at(self, *contexts: Context) -> str:

@@ -355,8 +355,8 @@ class Matrix(Handle):
         if hasattr(value, "tocsr"):
             return cls.from_scipy(memory.floating_sparse(name, value, np.float64 if dtype is None else dtype), context=context)
         if hasattr(value, "matmat") and hasattr(value, "rmatmat"):
-            # Without a type SciPy takes that of the product with a vector of int8: an integer type does not tell the
-            # precision that is wanted.
+            # Without a type SciPy takes that of the product with a vector of int8: an integer type does not say
+            # which precision is wanted.
             own = np.dtype(value.dtype or np.float64)
             dtype = np.result_type(own, np.float32) if own.kind in "fc" else np.dtype(np.float64)
             return cls.from_operator(value.matmat, adjoint_of(value, name), value.shape, dtype, context=context)

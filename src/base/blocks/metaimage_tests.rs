@@ -1,4 +1,4 @@
-//! MetaImages: headers, their data files, and what is replaced.
+//! MetaImages: headers, their data files, and the files that a new image replaces.
 
 use std::path::PathBuf;
 

@@ -159,8 +159,8 @@ fn add_random<T: Scalar>(y: &mut [T], number: u32) -> T::Wide {
     inner
 }
 
-/// Fills a vector with the random numbers of that number, both parts of complex ones: a real X does not tell A^H Y from its
-/// conjugate.
+/// Fills a vector with the random numbers of stream `number`, both parts of complex ones: with a real X the conjugate of
+/// A^H Y would pass the test.
 fn fill<T: Scalar>(x: &mut [T], number: u32) {
     x.iter_mut().enumerate().for_each(|(i, x)| *x = random(i, number));
 }

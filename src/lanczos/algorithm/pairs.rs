@@ -468,8 +468,8 @@ impl<'a, T: Scalar> Job<'a, T> {
         Ok((residuals, norm))
     }
 
-    /// The largest norm of a product, by which residuals are judged. Where it exceeds the values by far and a residual
-    /// relies on that, products with two random vectors confirm it: one wrong product of a caller's operator sets it too.
+    /// The largest norm of a product, the scale of the residual test. Where it far exceeds the values and a residual passes
+    /// only by that, products with two random vectors confirm it: one wrong product of a caller's operator sets it too.
     /// A unit vector z of n random numbers has ||A z|| < ||A|| / (1e4 root n) in one case of ten thousand.
     fn confirmed_norm(&self, krylov: &mut Columns<'_, T>, solved: &mut Solved, residuals: &[f64]) -> Result<f64> {
         let norm = solved.counts.norm;

@@ -19,7 +19,7 @@ struct Small<T> {
     scale: T,
     shape: (usize, usize),
     rank: usize,
-    /// Whether it tells its row sums, as operators do that are known to be symmetric.
+    /// Whether it provides its row sums, as operators do that are known to be symmetric.
     has_row_sums: bool,
     not_finite: Arc<AtomicUsize>,
 }

@@ -368,7 +368,7 @@ pub(super) fn an_adjoint_of_another_matrix_is_refused(c: &Arc<Context>) {
         for (factor, skips) in [(1.0, false), (2.0, false), (-1.0, false), (1.0, true), (1.001, false)] {
             let matrix = || Matrix::from_operator::<f64>(c, Box::new(Spoilt { shape, factor, skips }));
             let is_right = factor == 1.0 && !skips;
-            let judge = |found: Result<(), Error>, what: &str| match found {
+            let check = |found: Result<(), Error>, what: &str| match found {
                 Ok(()) => assert!(is_right, "{shape:?} {factor} {skips} {what}"),
                 Err(e) => {
                     assert!(!is_right && is_wrong_adjoint(&e), "{shape:?} {factor} {what}: {e}");
@@ -377,7 +377,7 @@ pub(super) fn an_adjoint_of_another_matrix_is_refused(c: &Arc<Context>) {
             for which in [Which::Largest, Which::Smallest] {
                 let options = Options { count: 1, which, ..Options::default() };
                 let found = singular_triplets::<f64>(c, &matrix(), Request::default(), &options, &Progress::none());
-                judge(found.map(|_| ()), "triplets");
+                check(found.map(|_| ()), "triplets");
             }
             for kind in [Kind::Gram, Kind::OuterGram] {
                 let options = Options { count: 1, ..Options::default() };
@@ -385,7 +385,7 @@ pub(super) fn an_adjoint_of_another_matrix_is_refused(c: &Arc<Context>) {
                 let found = Symmetric::<f64>::new(c, &a, kind, 0.0).and_then(|mut operator| {
                     eigenpairs(c, &mut operator, &options, &SolveInputs::default(), &Progress::none())
                 });
-                judge(found.map(|_| ()), "eigenpairs");
+                check(found.map(|_| ()), "eigenpairs");
             }
         }
     }

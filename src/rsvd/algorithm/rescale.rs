@@ -21,7 +21,7 @@ fn unit_factor(max_abs: f64) -> f64 {
 /// The power of two that a repeated run multiplies the data by, because squares of numbers up to `size` overflow or vanish;
 /// `None` if they do not.
 pub fn repeated_with(dtype: DType, statistics: &Statistics, size: f64) -> Option<f64> {
-    // A deviation is judged beside the largest entry, so that the unit of the data does not matter.
+    // A deviation is compared with the largest entry, so that the unit of the data does not matter.
     let unit = || statistics.lost.map(|_| unit_factor(statistics.max_abs));
     // The sum of many squares may overflow where each of them is in range.
     let sum = || (!statistics.norm2.is_finite()).then(|| unit_factor(size));

@@ -1,4 +1,4 @@
-//! Whether the squares of the data are in the range of the type, and what is subtracted from the data leaves digits.
+//! Checks that squares of the data are in the range of the type, and that subtracting the means leaves digits.
 
 use super::Run;
 use super::rescale::{expect_same_data, repeated_with};

@@ -132,7 +132,7 @@ impl Pca {
     }
 
     /// The power of two nearest to 1 that brings the fit's samples into the range of products, for a model without scales.
-    /// Features far below the largest keep their digits, and there is room for sums.
+    /// Features far below the largest keep their digits, and sums of the features do not overflow.
     fn unit(&self) -> f64 {
         let largest = self.values.first().copied().unwrap_or(0.0);
         let most = self.means.iter().fold(largest, |most, mean| most.max(mean.abs())).log2();

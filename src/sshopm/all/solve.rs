@@ -201,7 +201,7 @@ impl<T: Vectorized> Search<T> {
                 merge_norm: merge_value::<T>(merge_norm),
                 degeneracy,
                 level: level::<T>(degeneracy, tolerance),
-                // A matrix is judged by its eigenvalues.
+                // 0 for exact multiples of the identity alone: other matrices are classified by their eigenvalues.
                 isotropy: if shape.order == 2 { 0.0 } else { isotropy::<T>() },
                 special_pair: true,
                 saddles: true,
@@ -324,8 +324,8 @@ impl<T: Vectorized> Search<T> {
         let norm = load::frobenius(a, &self.plan.multinomials);
         let flat = self.plan.reduction.degeneracy * norm;
         if self.plan.shape.order == 2 {
-            // `degeneracy_tolerance` decides the class of an eigenvalue near another one; pairs that rounding cannot
-            // tell apart are one entry.
+            // `degeneracy_tolerance` decides the class of an eigenvalue near another one. Pairs that differ by rounding
+            // alone are one entry.
             let equal = super::matrix::rounding::<T>(n, norm);
             let spread = site.context.pool().run(|| super::matrix::pairs(n, a, flat.max(equal), &mut set))?;
             if n > 1 && spread <= equal {

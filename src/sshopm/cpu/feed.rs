@@ -74,7 +74,7 @@ pub struct Feed<T> {
     free: Vec<usize>,
     /// Indices in `open` whose last start has ended.
     finished: Vec<usize>,
-    /// Passes begun so far; tells the pool whether a lane's numbers are current.
+    /// Passes begun so far. A pass gives it to its tensor, and the pool compares it to see whether lanes are current.
     serial: u64,
 }
 

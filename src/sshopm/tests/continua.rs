@@ -274,7 +274,7 @@ fn close_eigenvalues<T: Real>(n: usize, gap: f64, seed: u64) {
     for (found, value) in r.values.iter().zip(&values) {
         assert!((found - value).abs() <= close, "{n} {gap}: {:?}", r.values);
     }
-    // By the default `degeneracy_tolerance` their Hessians are singular; a smaller one tells their classes, too.
+    // By the default `degeneracy_tolerance` their Hessians are singular. A smaller one gives their classes, too.
     let o = Options { degeneracy_tolerance: T::EPSILON.to_f64(), ..Options::default() };
     let r = find_as::<T>(&c, &a, &o, 64);
     assert_eq!((r.count, r.status, r.morse), (n, TensorStatus::Ok as i32, r.expected), "{n} {gap}: {:?}", r.values);

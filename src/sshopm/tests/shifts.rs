@@ -136,7 +136,7 @@ fn a_shift_whose_square_overflows_leaves_unit_vectors() {
     no_zero_vector_is_a_pair::<f64>(&c, 1e300);
 }
 
-/// The reference's absolute test of lambda is met by a step that vanishes. The residuals tell.
+/// The reference's absolute test of lambda is met by a step that vanishes. Only the residuals show the failure.
 #[test]
 fn the_tensor_toolbox_s_test_is_its_own() {
     let c = context(1);

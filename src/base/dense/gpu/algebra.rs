@@ -16,8 +16,8 @@ use crate::error::{Error, Result};
 use crate::instances::compiled_here;
 use crate::scalar::{DType, Scalar};
 
-/// Bytes that plans add for factorizations and kernels on a GPU. cuSOLVER tells the size of its workspace only once it is
-/// loaded; of small matrices it is 6 MiB.
+/// Bytes that plans add for factorizations and kernels on a GPU. cuSOLVER has to be loaded to report the size of its
+/// workspace, which is 6 MiB for small matrices.
 pub const FACTORIZATION_BYTES: u64 = 12 << 20;
 
 /// Bytes of the status that cuSOLVER's factorizations write.

@@ -71,7 +71,7 @@ impl<S: Scalar> Halves<S> {
         Ok(Self { left, right, sizes: [size, columns, bond, p], exponent, element: std::marker::PhantomData })
     }
 
-    /// Columns of the dense tensor [I, J] from `first` on, as many as `out` has room for.
+    /// Writes columns of the dense tensor [I, J] from `first` on, `out.len() / I` of them.
     fn columns(&self, first: usize, out: &mut [S]) -> Result<()> {
         let [rows, columns, bond, p] = self.sizes;
         let (left, right) = (self.left.get::<S>()?, self.right.get::<S>()?);

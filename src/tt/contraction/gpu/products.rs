@@ -77,7 +77,7 @@ impl<'a> Products<'a> {
     ) -> Result<Self> {
         let [low, high] = result::one(dtype);
         result::store(gpu, blas.stream(), &[low, high, 0, 0], numbers.part(0, Self::NUMBERS)?)?;
-        // The caller's memory has no room for digits and parts.
+        // The split operands of these two modes need more memory than the caller gave.
         let math = if matches!(math, Math::Int8x6 | Math::Tf32x3) { Math::Default } else { math };
         Ok(Self { dtype, gpu, blas, math, numbers: Piece::Borrowed(numbers), scratch: Cell::default() })
     }
