@@ -244,6 +244,12 @@ def wrapped(text: str) -> list[str]:
     return textwrap.wrap(text, 120, break_on_hyphens=False)
 
 
+def dates(found: list[Entry]) -> str:
+    """The day of the oldest and of the newest run of the entries."""
+    days = sorted({row.run.date for entry in found for row in entry.rows})
+    return days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
+
+
 def section(family: Family, found: list[Entry]) -> list[str]:
     return [
         f"## {family.title}",
@@ -257,7 +263,7 @@ def section(family: Family, found: list[Entry]) -> list[str]:
         "|---|---|---|---|---|---|---|---|",
         *[table_line(entry) for entry in found],
         "",
-        f"Printed by {', '.join(family.commands)}. More: [{family.chapter}]({family.chapter}).",
+        f"Printed by {', '.join(family.commands)}. The runs are of {dates(found)}. More: [{family.chapter}]({family.chapter}).",
         "",
     ]
 
@@ -272,6 +278,12 @@ def page(shown: dict[str, list[Entry]]) -> str:
         "orange dots are cases in which purlin is slower. A line gathers the cases of one comparison on one device. Of each case the",
         "newest run counts, and every case with a peer is on the page. Only the raw files have purlin beside its own earlier builds,",
         "beside limits of the machine, and single kernels.",
+        "",
+        *wrapped(
+            f"The runs are of {dates([entry for found in shown.values() for entry in found])}. The last column has the date and the "
+            "commit of each. A run stays until a newer run of its cases on the same device replaces it; later changes of purlin are "
+            "not in its figures."
+        ),
         "",
         "`make bench` on your machine runs the benches, adds a file under `benches/results` and writes this page again with your",
         "device in it (`tools/benchmarks.py`). A GPU machine without a Rust toolchain runs them from `make gpu-bundle`. One script of",
@@ -307,7 +319,7 @@ def drawing(family: Family, found: list[Entry]) -> str:
 
 
 def readme_table(shown: dict[str, list[Entry]]) -> str:
-    """A row a family: its headline comparisons, each with the range of its cases."""
+    """A row a family: its headline comparisons, each with the range of its cases. Below them, the dates of their runs."""
     text = ["| family | what it does | purlin's rate over a peer's |", "|---|---|---|"]
     for family in FAMILIES:
         compared = []
@@ -317,6 +329,8 @@ def readme_table(shown: dict[str, list[Entry]]) -> str:
             cases = f" ({low} to {high})" if len(ordered) > 1 else ""
             compared.append(f"**{times(entry.median().ratio)}**{cases} {entry.peer}, {entry.device}: {_command(family, entry)}")
         text.append(f"| [{family.title}](docs/{family.chapter}) | {family.does} | {'<br>'.join(compared)} |")
+    headlines = [entry for found in shown.values() for entry in found if entry.headline]
+    text += ["", f"The runs are of {dates(headlines)}; later changes of purlin are not in their figures."]
     return "\n".join(text)
 
 

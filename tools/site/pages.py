@@ -18,6 +18,8 @@ LINK = re.compile(r"(!?\[(?:[^\[\]]|\[[^\]]*\])*\]\()([^)\s]+)(\))")
 FENCE = re.compile(r"\s*(```+|~~~+)")
 ITEM = re.compile(r"\s*([-*]|1\.) ")
 LANGUAGES = {".c": "c", ".h": "c", ".cpp": "cpp", ".hpp": "cpp", ".f90": "fortran", ".m": "matlab", ".py": "python", ".rs": "rust", ".sh": "sh", ".toml": "toml"}
+# A sentence of README.md that tells a reader of the repository to build the site that this page is on.
+TO_SITE = ("`make docs` for a site with the reference of every language", "[the reference of every language](reference/index.md)")
 COPIED = {".png", ".svg", ".webp", ".css", ".js", ".json"}
 
 
@@ -117,7 +119,12 @@ class Pages:
         elif source.suffix in COPIED:
             shutil.copyfile(source, made)
         elif source.suffix == ".md":
-            made.write_text(as_python_markdown(self.rewrite(path, source.read_text())))
+            text = self.rewrite(path, source.read_text())
+            if path == "README.md":
+                if text.count(TO_SITE[0]) != 1:
+                    self.wrong.append(f"{path}: lacks the text: {TO_SITE[0]}")
+                text = text.replace(*TO_SITE)
+            made.write_text(as_python_markdown(text))
         else:
             text = source.read_text()
             made.write_text(f"# {source.name}\n\n`{path}`\n\n````{LANGUAGES.get(source.suffix, 'text')}\n{text}\n````\n")
