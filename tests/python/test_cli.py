@@ -90,6 +90,10 @@ def test_info_names_the_loaded_library_and_what_is_missing(
     text = capsys.readouterr().out
     assert "\nGPU 99:      Old, sm_80, 3.0 GiB of 4.0 GiB free, driver for CUDA 12.4\n" in text
     assert re.search(r"\n- GPU 99: (no device|device): .+\. cuBLAS", text)
+    # The way to get a package asks no registry for a package of our name.
+    monkeypatch.setitem(cli.info._PACKAGES, "absent-package", "nothing")
+    assert run("info") == 0
+    assert capsys.readouterr().out.endswith("\n- absent-package: nothing. pip install absent-package\n")
 
 
 # Refusals
@@ -301,11 +305,11 @@ def test_nifti_without_nibabel_names_the_package(
     refused(
         "peaks a.nii --bval b --bvec b --out o.nii",
         1,
-        "IMAGE: NIfTI files need the package nibabel: pip install",
+        "IMAGE: NIfTI files need the package nibabel: pip install nibabel",
         capsys,
     )
     refused(
-        "fdk a.mha --sid 1 --sdd 2 --out o.nii", 1, "--out: NIfTI files need the package nibabel: pip install", capsys
+        "fdk a.mha --sid 1 --sdd 2 --out o.nii", 1, "--out: NIfTI files need the package nibabel: pip install nibabel", capsys
     )
 
 

@@ -58,7 +58,7 @@ def test_the_package_does_not_import_scikit_learn() -> None:
 
 def test_a_missing_or_old_scikit_learn_is_named() -> None:
     for given, text in (
-        ("None", "purlin.sklearn: scikit-learn is not installed; `pip install 'purlin[sklearn]'` installs it"),
+        ("None", "purlin.sklearn: scikit-learn is not installed; `pip install 'scikit-learn>=1.6'` installs it"),
         ("types.SimpleNamespace(__version__='1.5.2')", "purlin.sklearn: scikit-learn is 1.5.2, at least 1.6 is needed"),
     ):
         code = f"import sys, types\nsys.modules['sklearn'] = {given}\ntry: import purlin.sklearn\nexcept ImportError as e: print(e)"

@@ -23,7 +23,6 @@ _PACKAGES = {
     "tqdm": "progress bars with the time that is left; without it a plain bar is drawn",
     "scipy": "sparse matrices and operators in programs; the commands do without",
 }
-_EXTRA = {"nibabel": "'purlin[cli]'", "tqdm": "'purlin[cli]'", "scipy": "scipy"}
 
 
 def add(commands: Any) -> None:
@@ -114,7 +113,7 @@ def run(given: argparse.Namespace) -> None:
             _row(name, importlib.metadata.version(name))
         except importlib.metadata.PackageNotFoundError:
             _row(name, "not installed")
-            missing.append(f"{name}: {purpose}. pip install {_EXTRA[name]}")
+            missing.append(f"{name}: {purpose}. pip install {name}")
     show("")
     show("missing:" if missing else "nothing is missing")
     for text in missing:

@@ -36,7 +36,7 @@ def nibabel(argument: str) -> Any:
     try:
         return importlib.import_module("nibabel")
     except ImportError:
-        raise Failure(f"{argument}: NIfTI files need the package nibabel: pip install 'purlin[cli]'") from None
+        raise Failure(f"{argument}: NIfTI files need the package nibabel: pip install nibabel") from None
 
 
 def _size(argument: str, path: str) -> int:

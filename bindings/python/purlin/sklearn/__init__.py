@@ -1,4 +1,4 @@
-"""Estimators for scikit-learn that are computed by purlin; they need `pip install 'purlin[sklearn]'`.
+"""Estimators for scikit-learn that are computed by purlin; they need scikit-learn 1.6 or newer.
 
     from purlin.sklearn import PCA
 

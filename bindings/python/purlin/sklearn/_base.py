@@ -27,7 +27,7 @@ def _module(name: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.split(".")[0] != "sklearn":
             raise
-        text = "purlin.sklearn: scikit-learn is not installed; `pip install 'purlin[sklearn]'` installs it"
+        text = "purlin.sklearn: scikit-learn is not installed; `pip install 'scikit-learn>=1.6'` installs it"
         raise ImportError(text, name="sklearn") from error
 
 
