@@ -37,6 +37,8 @@ if have "$CXX"; then
     "$CXX" -O2 -std=c++17 -Wall -Wextra fdk_stream.cpp fdk_page.cpp -o "$out/fdk_stream" $(flags) -pthread "-Wl,-rpath,$PREFIX/lib"
     "$out/fdk_stream" "$out"
     [ -s "$out/fdk.html" ] || die "the example wrote no $out/fdk.html"
+else
+    say "demo: no C++ compiler ($CXX): no pictures of cone-beam CT"
 fi
 # The faces are from a Python package; without a network the page has none.
 if [ -x "$VENV/bin/python" ] && "$VENV/bin/python" -c 'import numpy' 2>/dev/null; then
@@ -55,11 +57,14 @@ if [ -x "$VENV/bin/python" ] && "$VENV/bin/python" -c 'import numpy' 2>/dev/null
         gfortran -O2 -I"$PREFIX/lib/purlin/fortran" "$ROOT/bindings/fortran/examples/spin_chain.f90" -o "$out/spin_chain" "$PREFIX/lib/libpurlin_fortran.a" -L"$PREFIX/lib" -lpurlin "-Wl,-rpath,$PREFIX/lib" >>"$log" 2>&1 &&
             "$out/spin_chain" "$ROOT/tests/golden/tt" "$out/spin_chain.txt" && table=$out/spin_chain.txt
     fi
+    [ -n "$table" ] || say "demo: no program of the spin chain in Fortran; the page of tensor trains computes the correlations in Python (log in $log)"
     # shellcheck disable=SC2086
     PURLIN_LIBRARY=$PREFIX/lib/libpurlin.so PYTHONPATH=$ROOT/bindings/python "$VENV/bin/python" -B "$ROOT/bindings/python/examples/tensor_trains.py" "$out" "$ROOT/tests/golden/tt" $table
     [ -s "$out/tensor_trains.html" ] || die "the example wrote no $out/tensor_trains.html"
     PURLIN_LIBRARY=$PREFIX/lib/libpurlin.so PYTHONPATH=$ROOT/bindings/python "$VENV/bin/python" -B "$ROOT/bindings/python/examples/spectra.py" "$out" "$ROOT/tests/golden/spectral"
     [ -s "$out/spectra.html" ] || die "the example wrote no $out/spectra.html"
+else
+    say "demo: no NumPy in $VENV: no pictures of low rank, tensor trains and spectra"
 fi
 "$PYTHON" -B "$ROOT/tools/demo_page.py" "$out"
 say "demo: open file://$out/index.html"

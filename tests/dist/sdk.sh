@@ -16,7 +16,8 @@ if command -v octave-cli >/dev/null && [ "$(octave-cli --eval 'disp(compare_vers
     echo "== Octave"
     octave-cli --quiet --eval "addpath('$sdk/share/purlin/matlab'); purlin_build; run('/source/tests/dist/octave.m')"
 fi
-if python3 -c 'import sys, numpy; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; then
+if python3 -c 'import sys, numpy
+sys.exit(sys.version_info < (3, 9) or tuple(map(int, numpy.__version__.split(".")[:2])) < (1, 24))' 2>/dev/null; then
     echo "== Python"
     PYTHONPATH=$sdk/share/purlin/python python3 /source/tests/dist/values.py
 fi
