@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import inspect
 import os
 import signal
 import subprocess
@@ -17,7 +19,7 @@ import numpy as np
 import pytest
 
 import purlin
-from purlin import tt
+from purlin import dwi, fdk, graph, pca, rsvd, sparse, sshopm, symmetric, tt
 from purlin._interrupts import Interruption
 
 
@@ -78,6 +80,83 @@ def test_a_call_ends_soon(name: str, cpu: purlin.Context, handlers: None) -> Non
     assert tt.ones([2, 3], context=cpu).modes == (2, 3)
     time.sleep(0.1)
     assert tt.element(tt.ones([2, 3], context=cpu), [0, 0]) == 1
+
+
+def scanner(context: purlin.Context) -> fdk.Reconstruction:
+    angles = np.linspace(0, 2 * np.pi, 400, endpoint=False)
+    geometry = fdk.Geometry(512, 512, 1.0, 1.0, 500.0, 1000.0, angles=angles)
+    return fdk.Reconstruction(geometry, fdk.Grid((256, 256, 256), (1.0,) * 3, (-128.0,) * 3), context=context)
+
+
+def coordinates() -> Any:
+    return np.random.default_rng(0).integers(0, 10**6, (2, 10**7))
+
+
+# Each takes seconds: what it needs, and the call.
+OTHERS: dict[str, tuple[Callable[[purlin.Context], Any], Callable[[Any, purlin.Context], Any]]] = {
+    "sketch": (lambda at: None, lambda _, at: rsvd.sketch(10**6, 60, context=at)),
+    "project": (scanner, lambda scan, at: scan.project(fdk.shepp_logan(60.0))),
+    "draw": (scanner, lambda scan, at: [scan.draw(fdk.shepp_logan(60.0)) for _ in iter(int, 1)]),
+    "random": (lambda at: None, lambda _, at: [tt.random([4] * 8, [1, *[300] * 7, 1], context=at) for _ in iter(int, 1)]),
+    "from_coordinates": (
+        lambda at: coordinates(),
+        lambda given, at: [sparse.from_coordinates(*given, None, (10**6, 10**6), context=at) for _ in iter(int, 1)],
+    ),
+    "starts": (lambda at: None, lambda _, at: [sshopm.starts(10**6, 8, context=at) for _ in iter(int, 1)]),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_call_of_any_family_ends_soon(name: str, cpu: purlin.Context, handlers: None) -> None:
+    prepare, call = OTHERS[name]
+    with contextlib.ExitStack() as stack:
+        given = prepare(cpu)
+        if isinstance(given, fdk.Reconstruction):
+            stack.enter_context(given)
+        found, seconds = signalled(lambda: call(given, cpu))
+    assert isinstance(found, KeyboardInterrupt)
+    assert seconds < 2
+
+
+def test_calls_watch_for_signals(cpu: purlin.Context, handlers: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that take long for large inputs, by a count of the watches: the inputs here are small."""
+    watched: list[object] = []
+    enter = Interruption.__enter__
+    monkeypatch.setattr(Interruption, "__enter__", lambda self: (watched.append(self), enter(self))[1])
+    path = sparse.from_coordinates([0, 1, 1, 2], [1, 0, 2, 1], None, (3, 3), context=cpu)
+    model = pca.PCA(1, context=cpu).fit(np.eye(4, 3))
+    packed = np.ones((2, 15))
+    calls: list[Callable[[], Any]] = [
+        lambda: sparse.from_coordinates([0], [0], None, (2, 2), context=cpu),
+        lambda: purlin.Matrix.csr([0, 1], [0], [1.0], (1, 1), copy=True, context=cpu),
+        lambda: sparse.transpose(path),
+        lambda: sparse.to_dense(path),
+        lambda: sparse.norm(path),
+        lambda: sparse.check(path),
+        lambda: sparse.is_symmetric(path),
+        lambda: sparse.row_sums(path),
+        lambda: sparse.order(path, "degree"),
+        lambda: graph.components(path),
+        lambda: graph.component(path),
+        lambda: graph.bisect(path, [1.0, -1.0, 0.5]),
+        lambda: graph.of_image(np.eye(4), context=cpu),
+        lambda: model.transform(np.eye(4, 3)),
+        lambda: model.inverse_transform(np.ones((2, 1))),
+        lambda: rsvd.sketch(3, 2, context=cpu),
+        lambda: sshopm.product(packed, np.ones(3), 4, context=cpu),
+        lambda: sshopm.starts(4, context=cpu),
+        lambda: symmetric.convert(packed, "entries", "polynomial", context=cpu),
+        lambda: symmetric.to_full(packed, context=cpu),
+        lambda: symmetric.from_full(np.eye(3), context=cpu),
+        lambda: symmetric.norm(packed, context=cpu),
+        lambda: dwi.sh_to_tensor(packed, "mrtrix3", context=cpu),
+        lambda: dwi.tensor_to_sh(packed, "mrtrix3", context=cpu),
+        lambda: fdk.log_transform(np.ones((1, 2, 2), np.uint16), 1.0, context=cpu),
+    ]
+    for call in calls:
+        watched.clear()
+        call()
+        assert watched, inspect.getsource(call)
 
 
 def test_a_handler_that_does_not_raise_is_called_once(cpu: purlin.Context, handlers: None) -> None:

@@ -423,7 +423,9 @@ class Members:
         """The functions that the library's contexts may call: for the `keep` of a handle."""
         return [one._sinks for one in self.contexts]
 
-    def finish(self, status: int, progress: ProgressCall | None = None, wording: Wording | None = None) -> None:
+    def finish(
+        self, status: int, progress: ProgressCall | Interruption | None = None, wording: Wording | None = None
+    ) -> None:
         """Ends a call on these contexts: raises the exception of a callback of any of them, else the error of `status`."""
         finish(status, progress, *[one._log for one in self.contexts], wording=wording)
 

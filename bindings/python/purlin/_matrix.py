@@ -18,6 +18,7 @@ from . import _memory as memory
 from ._checked import flag, how_many
 from ._context import Context, Handle, Stream, choice, default_context, initialized
 from ._error import Wording, check, in_numpy_order, renaming
+from ._interrupts import Interruption
 from ._lib import lib
 from ._lifetime import in_place
 from ._memory import Array
@@ -63,11 +64,17 @@ class Matrix(Handle):
 
     @classmethod
     def _made(
-        cls, status: int, made: c_void_p, context: Context, *keep: object, wording: Wording | None = None
+        cls,
+        status: int,
+        made: c_void_p,
+        context: Context,
+        *keep: object,
+        running: Interruption | None = None,
+        wording: Wording | None = None,
     ) -> Matrix:
         # It owns before the call is ended: the log function may have raised.
         owner = cls(made.value, context, *keep)
-        context.finish(status, wording=wording)
+        context.finish(status, running, wording)
         return owner
 
     def close(self) -> None:
@@ -182,22 +189,23 @@ class Matrix(Handle):
         if on_device:
             make = lib.purlin_matrix_borrow_csr_device
         made = c_void_p()
-        status = make(
-            context.handle,
-            number if values_at is None else values_at.dtype,
-            how_many("index_base", index_base) + (c.TRUSTED if flag("trusted", trusted) else 0),
-            shape[0],
-            shape[1],
-            nnz,
-            rows_at.dtype,
-            rows_at.address,
-            cols_at.dtype,
-            cols_at.address,
-            no_values if values_at is None else values_at.address,
-            ctypes.byref(made),
-        )
+        with Interruption(context.cancel) as running:
+            status = make(
+                context.handle,
+                number if values_at is None else values_at.dtype,
+                how_many("index_base", index_base) + (c.TRUSTED if flag("trusted", trusted) else 0),
+                shape[0],
+                shape[1],
+                nnz,
+                rows_at.dtype,
+                rows_at.address,
+                cols_at.dtype,
+                cols_at.address,
+                no_values if values_at is None else values_at.address,
+                ctypes.byref(made),
+            )
         keep = () if copy else (rows_at, cols_at, values_at)
-        return cls._made(status, made, context, *keep)
+        return cls._made(status, made, context, *keep, running=running)
 
     @classmethod
     def from_scipy(cls, matrix: Any, *, copy: bool = False, context: Context | None = None) -> Matrix:
@@ -214,21 +222,22 @@ class Matrix(Handle):
     def _from_columns(cls, arrays: tuple[Any, Any, Any], shape: tuple[int, int], context: Context) -> Matrix:
         starts, rows, values = (memory.host_memory(np.ascontiguousarray(array)) for array in arrays)
         made = c_void_p()
-        status = lib.purlin_matrix_from_columns(
-            context.handle,
-            values.dtype,
-            0,
-            shape[0],
-            shape[1],
-            values.shape[0],
-            starts.dtype,
-            starts.address,
-            rows.dtype,
-            rows.address,
-            values.address,
-            ctypes.byref(made),
-        )
-        return cls._made(status, made, context)
+        with Interruption(context.cancel) as running:
+            status = lib.purlin_matrix_from_columns(
+                context.handle,
+                values.dtype,
+                0,
+                shape[0],
+                shape[1],
+                values.shape[0],
+                starts.dtype,
+                starts.address,
+                rows.dtype,
+                rows.address,
+                values.address,
+                ctypes.byref(made),
+            )
+        return cls._made(status, made, context, running=running)
 
     @classmethod
     def from_source(
@@ -302,8 +311,9 @@ class Matrix(Handle):
     def _from_market(cls, path: bytes, context: Context, number: int = c.DTYPE_OF_FILE) -> Matrix:
         """A Matrix Market file of coordinates, in the type of that number."""
         made = c_void_p()
-        status = lib.purlin_matrix_read_market(context.handle, path, number, ctypes.byref(made))
-        return cls._made(status, made, context)
+        with Interruption(context.cancel) as running:
+            status = lib.purlin_matrix_read_market(context.handle, path, number, ctypes.byref(made))
+        return cls._made(status, made, context, running=running)
 
     @classmethod
     def _by_products(
@@ -514,4 +524,4 @@ class Matrix(Handle):
     def copy_to(self, destination: Matrix, *, stream: Stream | None = None) -> None:
         """Copies to a matrix of the same shape and type, host or device either way."""
         queue = stream.handle if stream else None
-        self.context.finish(lib.purlin_matrix_copy(self.context.handle, queue, self.handle, destination.handle))
+        self.context._run(lib.purlin_matrix_copy, self.context.handle, queue, self.handle, destination.handle)

@@ -269,7 +269,7 @@ class Tensor(Handle):
     def copy_to(self, destination: Tensor, *, stream: Stream | None = None) -> None:
         """Copies to a tensor of the same shape and type, host or device either way."""
         queue = stream.handle if stream else None
-        self.context.finish(lib.purlin_tensor_copy(self.context.handle, queue, self.handle, destination.handle))
+        self.context._run(lib.purlin_tensor_copy, self.context.handle, queue, self.handle, destination.handle)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         if self.info.location == c.DEVICE:

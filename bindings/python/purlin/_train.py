@@ -328,7 +328,7 @@ class Train(_Cores):
     def copy_to(self, destination: Train, *, stream: Stream | None = None) -> None:
         """Copies the cores to a train of the same shape and type, host or device either way."""
         queue = stream.handle if stream else None
-        self.context.finish(lib.purlin_tt_copy(self.context.handle, queue, self.handle, destination.handle))
+        self.context._run(lib.purlin_tt_copy, self.context.handle, queue, self.handle, destination.handle)
 
     def __repr__(self) -> str:
         if self.closed:

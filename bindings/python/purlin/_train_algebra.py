@@ -257,17 +257,13 @@ def random(
     if len(ranks) != len(modes) + 1:
         raise ValueError(f"ranks: are {len(ranks)}, expected {len(modes) + 1}")
     made = c_void_p()
-    status = lib.purlin_tt_random(
-        context.handle,
-        memory.computing_number(dtype),
-        choice("location", location, LOCATIONS),
-        len(modes),
-        integers(modes),
-        integers(ranks),
-        whole("seed", seed, c_uint64),
-        ctypes.byref(made),
-    )
-    return Train._made(status, made, context)
+    kind, where = memory.computing_number(dtype), choice("location", location, LOCATIONS)
+    shape = (len(modes), integers(modes), integers(ranks))
+    with Interruption(context.cancel) as running:
+        status = lib.purlin_tt_random(
+            context.handle, kind, where, *shape, whole("seed", seed, c_uint64), ctypes.byref(made)
+        )
+    return Train._made(status, made, context, running=running)
 
 
 def zeros(

@@ -388,14 +388,13 @@ def sh_to_tensor(sh: object, basis: Basis, *, context: Context | None = None, st
         raise InvalidArgument(c.ERROR_INVALID_ARGUMENT, problem)
     packed = np.empty((volume.count, volume.rows.length), volume.dtype)
     tensors = out.add_symmetric(packed, order, 3)
-    volume.context.finish(
-        lib.purlin_dwi_sh_to_tensor(
-            volume.context.handle,
-            out.queue,
-            volume.tensor.handle,
-            choice("basis", basis, BASES),
-            tensors.handle,
-        )
+    volume.context._run(
+        lib.purlin_dwi_sh_to_tensor,
+        volume.context.handle,
+        out.queue,
+        volume.tensor.handle,
+        choice("basis", basis, BASES),
+        tensors.handle,
     )
     out.collect()
     return volume.shaped(packed)
@@ -408,10 +407,9 @@ def tensor_to_sh(
     batch = Batch(tensors, None, 3, context, stream)
     out = Outputs(batch)
     sh, array = out.add((batch.count, entries(batch.order, 3)), batch.dtype)
-    batch.context.finish(
-        lib.purlin_dwi_tensor_to_sh(
-            batch.context.handle, out.queue, batch.tensor.handle, choice("basis", basis, BASES), sh.handle
-        )
+    batch.context._run(
+        lib.purlin_dwi_tensor_to_sh,
+        batch.context.handle, out.queue, batch.tensor.handle, choice("basis", basis, BASES), sh.handle,
     )
     out.collect()
     return batch.shaped(array)

@@ -23,6 +23,7 @@ from ._callback import Progress, ProgressRelay
 from ._checked import at_least, flag
 from ._context import Context, Group, Members, Stream, default_context, initialized, listed
 from ._error import InvalidArgument, Wording, in_numpy_order, renaming
+from ._interrupts import Interruption
 from ._keywords import apply, known, report
 from ._lib import lib
 from ._memory import Array
@@ -194,7 +195,7 @@ class Reconstruction(Solver[Info]):
         tensors = [None if image is None else borrowed(image, self.context) for image in images]
         wording = _wording(i0=i0, dark=dark)
         handles = [None if tensor is None else tensor.handle for tensor in tensors]
-        self._members.finish(lib.purlin_fdk_set_counts(self.handle, number, *handles, real("epsilon", epsilon)), wording=wording)
+        self._run(lib.purlin_fdk_set_counts, number, *handles, real("epsilon", epsilon), wording=wording)
 
     def weights(self) -> tuple[Array, Array]:
         """Weights that a scan is reconstructed with: of rays measured twice, (views, columns); of views, (views,)."""
@@ -202,8 +203,7 @@ class Reconstruction(Solver[Info]):
         redundancy = np.empty((views, self.geometry.detector_columns))
         angular = np.empty(views)
         rays, gaps = borrowed(redundancy, self.context), borrowed(angular, self.context)
-        status = lib.purlin_fdk_weights(self.handle, rays.handle, gaps.handle)
-        self._members.finish(status)
+        self._run(lib.purlin_fdk_weights, rays.handle, gaps.handle)
         return redundancy, angular
 
     @property
@@ -303,18 +303,15 @@ class Reconstruction(Solver[Info]):
         _require_volume(volume)
         given = borrowed(filtered, self.context, name="filtered")
         out = borrowed(volume, self.context, name="volume")
-        status = lib.purlin_fdk_backproject(
-            self.handle, None, len(numbers), integers(numbers, "views"), given.handle, out.handle
-        )
-        self._members.finish(status, wording=_wording(filtered=filtered, volume=volume))
+        arguments = (None, len(numbers), integers(numbers, "views"), given.handle, out.handle)
+        self._run(lib.purlin_fdk_backproject, *arguments, wording=_wording(filtered=filtered, volume=volume))
 
     def project(self, ellipsoids: npt.ArrayLike) -> Array:
         """Exact projections of ellipsoids, rows of density, three half axes, centre and rotation about z."""
         out = np.empty((self.views, self.geometry.detector_rows, self.geometry.detector_columns), np.float32)
         given = borrowed(memory.converted("ellipsoids", ellipsoids, np.float64), self.context)
         lines = borrowed(out, self.context)
-        status = lib.purlin_fdk_ellipsoids(self.handle, None, given.handle, lines.handle)
-        self._members.finish(status, wording=_wording(ellipsoids=ellipsoids))
+        self._run(lib.purlin_fdk_ellipsoids, None, given.handle, lines.handle, wording=_wording(ellipsoids=ellipsoids))
         return out
 
     def draw(self, ellipsoids: npt.ArrayLike) -> Array:
@@ -322,17 +319,23 @@ class Reconstruction(Solver[Info]):
         out = np.empty(self.shape, np.float32)
         given = borrowed(memory.converted("ellipsoids", ellipsoids, np.float64), self.context)
         volume = borrowed(out, self.context)
-        status = lib.purlin_fdk_ellipsoid_volume(self.handle, given.handle, volume.handle)
-        self._members.finish(status, wording=_wording(ellipsoids=ellipsoids))
+        self._run(lib.purlin_fdk_ellipsoid_volume, given.handle, volume.handle, wording=_wording(ellipsoids=ellipsoids))
         return out
 
     def _piece(self, name: str, call: Any, views: Sequence[int], given: object, columns: int) -> Array:
         numbers = list(views)
         out = np.empty((len(numbers), self.geometry.detector_rows, columns), np.float32)
         tensors = borrowed(given, self.context, name=name), borrowed(out, self.context)
-        status = call(self.handle, None, len(numbers), integers(numbers, "views"), tensors[0].handle, tensors[1].handle)
-        self._members.finish(status, wording=_wording(**{name: given}))
+        arguments = (None, len(numbers), integers(numbers, "views"), *(tensor.handle for tensor in tensors))
+        self._run(call, *arguments, wording=_wording(**{name: given}))
         return out
+
+    def _run(self, call: Any, *arguments: Any, wording: Wording | None = None) -> None:
+        """A step alone, which has no progress function, and which Ctrl-C ends. It drops no scan that is being pushed, as
+        `cancel` would."""
+        with Interruption(self.context.cancel) as running:
+            status = call(self.handle, *arguments)
+        self._members.finish(status, running, wording)
 
     def _volume(self, projections: object) -> Array | Tensor:
         on_device = isinstance(projections, Tensor) and projections.location == "device"
@@ -474,7 +477,8 @@ def log_transform(
     out = np.empty(given.shape[::-1], np.float32)
     lines = borrowed(out, context)
     clamped = ctypes.c_int64()
-    status = lib.purlin_fdk_log_transform(
+    context._run(
+        lib.purlin_fdk_log_transform,
         context.handle,
         None,
         given.handle,
@@ -483,8 +487,8 @@ def log_transform(
         least,
         lines.handle,
         ctypes.byref(clamped),
+        wording=_wording(counts=counts, i0=i0, dark=dark),
     )
-    context.finish(status, wording=_wording(counts=counts, i0=i0, dark=dark))
     return (out, clamped.value) if wants_clamped else out
 
 

@@ -28,6 +28,7 @@ from ._context import Context, Stream, choice
 from ._error import InvalidArgument, check
 from ._graph_results import Clusters, Embedding, Fiedler
 from ._lanczos import Info, Kind, Options, operand, place, wording
+from ._interrupts import Interruption
 from ._lib import lib
 from ._matrix import Matrix
 from ._memory import Array
@@ -278,10 +279,8 @@ def bisect(
     sides, weight, ratio = np.zeros(graph.shape[0], np.int64), c_double(), c_double()
     given = Tensor.borrow(memory.converted("vector", vector, np.float64), context=graph.context)
     target = Tensor.borrow(sides, context=graph.context)
-    status = lib.purlin_graph_bisect(
-        graph.handle, given.handle, chosen, target.handle, ctypes.byref(weight), ctypes.byref(ratio)
-    )
-    graph.context.finish(status, wording=_WORDING)
+    arguments = (graph.handle, given.handle, chosen, target.handle, ctypes.byref(weight), ctypes.byref(ratio))
+    graph.context._run(lib.purlin_graph_bisect, *arguments, wording=_WORDING)
     return Bisection(sides, weight.value, ratio.value)
 
 
@@ -290,8 +289,8 @@ def components(w: Any, *, context: Context | None = None) -> tuple[int, Array]:
     graph = of(w, context, name="w")
     labels, count = np.zeros(graph.shape[0], np.int64), c_int64()
     with Tensor.borrow(labels, context=graph.context) as target:
-        status = lib.purlin_graph_components(graph.handle, target.handle, ctypes.byref(count))
-        graph.context.finish(status, wording=_WORDING)
+        arguments = (graph.handle, target.handle, ctypes.byref(count))
+        graph.context._run(lib.purlin_graph_components, *arguments, wording=_WORDING)
     return count.value, labels
 
 
@@ -299,9 +298,11 @@ def component(w: Any, which: int = -1, *, context: Context | None = None) -> tup
     """The graph of one component (-1 = the largest), and the vertices of the whole graph that it has."""
     graph = of(w, context, name="w")
     made, names = c_void_p(), c_void_p()
-    status = lib.purlin_graph_component(graph.handle, how_many("which", which), ctypes.byref(made), ctypes.byref(names))
+    number = how_many("which", which)
+    with Interruption(graph.context.cancel) as running:
+        status = lib.purlin_graph_component(graph.handle, number, ctypes.byref(made), ctypes.byref(names))
     part, vertices = Matrix(made.value, graph.context), Tensor(names.value, graph.context)
-    graph.context.finish(status, wording=_WORDING)
+    graph.context.finish(status, running, _WORDING)
     return part, vertices.numpy()
 
 
@@ -349,10 +350,9 @@ def of_image(
     pixels = np.ascontiguousarray(_numbers("image", image))
     given = Matrix.dense(pixels, context=context, name="image")
     made = c_void_p()
-    status = lib.purlin_graph_of_image(
-        given.context.handle, given.handle, *numbers, ctypes.byref(made)
-    )
-    return Matrix._made(status, made, given.context)
+    with Interruption(given.context.cancel) as running:
+        status = lib.purlin_graph_of_image(given.context.handle, given.handle, *numbers, ctypes.byref(made))
+    return Matrix._made(status, made, given.context, running=running)
 
 
 def operator_of_image(

@@ -22,6 +22,7 @@ from ._callback import Progress, expect_progress
 from ._checked import flag, how_many
 from ._context import Context, Handle, Stream, default_context, home, initialized, listed
 from ._error import check, renaming
+from ._interrupts import Interruption
 from ._keywords import known
 from ._lib import lib
 from ._matrix import Matrix
@@ -239,11 +240,12 @@ class PCA:
         count = matrix.shape[0 if self._by_rows else 1]
         scores = output(self._oriented(count), self.components_.dtype, matrix, self.context)
         raw = initialized(RsvdInfo, "rsvd_info")
-        status = lib.purlin_pca_transform(
-            handle, stream.handle if stream else None, matrix.handle, scores[1].handle, ctypes.byref(raw)
-        )
+        with Interruption(self.context.cancel) as running:
+            status = lib.purlin_pca_transform(
+                handle, stream.handle if stream else None, matrix.handle, scores[1].handle, ctypes.byref(raw)
+            )
         matrix.raise_caught()
-        self.context.finish(status, wording=_NAMES)
+        self.context.finish(status, running, _NAMES)
         return scores[0]
 
     @overload
@@ -262,10 +264,10 @@ class PCA:
         rows, cols = given.shape
         shape = (rows, self.n_features_in_) if self._by_rows else (self.n_features_in_, cols)
         data = output(shape, self.components_.dtype, given, self.context)
-        status = lib.purlin_pca_inverse_transform(
-            handle, stream.handle if stream else None, given.handle, data[1].handle
-        )
-        self.context.finish(status, wording=_NAMES)
+        queue = stream.handle if stream else None
+        with Interruption(self.context.cancel) as running:
+            status = lib.purlin_pca_inverse_transform(handle, queue, given.handle, data[1].handle)
+        self.context.finish(status, running, _NAMES)
         return data[0]
 
     @property

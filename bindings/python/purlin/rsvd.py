@@ -134,7 +134,7 @@ class Rsvd(Solver[Info]):
     def set_sketch(self, omega: object | None) -> None:
         """The sketch to use, as many rows as A has columns; it is copied. None: random numbers again."""
         given = None if omega is None else Matrix.of(omega, context=self.context, name="omega", floating=True)
-        self.context.finish(lib.purlin_rsvd_set_sketch(self.handle, given.handle if given else None))
+        self.context._run(lib.purlin_rsvd_set_sketch, self.handle, given.handle if given else None)
 
     def last_info(self) -> Info:
         """The report of the last run that met its tolerance, or ended at the largest rank without."""
@@ -145,7 +145,7 @@ class Rsvd(Solver[Info]):
         memory.computing_number(dtype)
         made = np.empty((how_many("rows", rows), how_many("columns", columns)), dtype, order="F")
         omega = Matrix.dense(made, context=self.context)
-        self.context.finish(lib.purlin_rsvd_sketch(self.handle, None, omega.handle))
+        self.context._run(lib.purlin_rsvd_sketch, self.handle, None, omega.handle)
         return made
 
     def plan(self, a: MatrixLike, *, left: bool = True, right: bool = True) -> Info:

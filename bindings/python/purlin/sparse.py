@@ -23,6 +23,7 @@ from ._checked import flag, how_many
 from ._choices import ORDERING
 from ._context import Context, choice, default_context
 from ._error import Wording, renaming
+from ._interrupts import Interruption
 from ._lib import lib
 from ._matrix import Matrix
 from ._memory import Array
@@ -65,7 +66,9 @@ def of(value: Any, context: Context | None = None, *, name: str = "a") -> Matrix
 
 def _made(function: Any, context: Context, *arguments: Any, wording: Wording | None = None) -> Matrix:
     made = c_void_p()
-    return Matrix._made(function(*arguments, ctypes.byref(made)), made, context, wording=wording)
+    with Interruption(context.cancel) as running:
+        status = function(*arguments, ctypes.byref(made))
+    return Matrix._made(status, made, context, running=running, wording=wording)
 
 
 def _indices(name: str, values: npt.ArrayLike) -> Array:
@@ -135,7 +138,7 @@ def to_dense(a: Any, *, context: Context | None = None) -> Array:
     matrix = of(a, context)
     out = np.zeros(matrix.shape, matrix.dtype, order="F")
     with Matrix.dense(out, context=matrix.context) as target:
-        matrix.context.finish(lib.purlin_matrix_to_dense(matrix.handle, target.handle))
+        matrix.context._run(lib.purlin_matrix_to_dense, matrix.handle, target.handle)
     return out
 
 
@@ -203,8 +206,7 @@ def order(a: Any, method: Literal["degree", "cuthill_mckee"], *, context: Contex
     matrix = of(a, context)
     out = np.zeros(matrix.shape[0], np.int64)
     with Tensor.borrow(out, context=matrix.context) as tensor:
-        status = lib.purlin_matrix_order(matrix.handle, choice("method", method, _ORDERS), tensor.handle)
-        matrix.context.finish(status)
+        matrix.context._run(lib.purlin_matrix_order, matrix.handle, choice("method", method, _ORDERS), tensor.handle)
     return out
 
 
@@ -244,7 +246,7 @@ def set_values(a: Matrix, values: npt.ArrayLike) -> None:
     """New values for a matrix of the library's own memory; the structure stays."""
     array = memory.converted("values", values, a.dtype)
     with Tensor.borrow(array, context=a.context) as tensor:
-        a.context.finish(lib.purlin_matrix_set_values(a.handle, tensor.handle))
+        a.context._run(lib.purlin_matrix_set_values, a.handle, tensor.handle)
 
 
 def read_market(
@@ -261,8 +263,7 @@ def write_market(
 ) -> None:
     """Writes a Matrix Market file, with `symmetric` the lower triangle alone; by gzip if its name ends in `.gz`."""
     matrix = of(a, context)
-    status = lib.purlin_matrix_write_market(matrix.handle, memory.path_bytes(path), flag("symmetric", symmetric))
-    matrix.context.finish(status)
+    matrix.context._run(lib.purlin_matrix_write_market, matrix.handle, memory.path_bytes(path), flag("symmetric", symmetric))
 
 
 def read_edges(
@@ -279,18 +280,19 @@ def read_edges(
     relabel = flag("relabel", relabel)
     context = context or default_context()
     made, names = c_void_p(), c_void_p()
-    status = lib.purlin_matrix_read_edges(
-        context.handle,
-        memory.path_bytes(path),
-        memory.dtype_number(dtype),
-        flag("weighted", weighted),
-        choice("duplicates", duplicates, _DUPLICATES),
-        ctypes.byref(made),
-        ctypes.byref(names) if relabel else None,
-    )
+    with Interruption(context.cancel) as running:
+        status = lib.purlin_matrix_read_edges(
+            context.handle,
+            memory.path_bytes(path),
+            memory.dtype_number(dtype),
+            flag("weighted", weighted),
+            choice("duplicates", duplicates, _DUPLICATES),
+            ctypes.byref(made),
+            ctypes.byref(names) if relabel else None,
+        )
     matrix = Matrix(made.value, context)
     vertices = Tensor(names.value, context) if relabel else None
-    context.finish(status)
+    context.finish(status, running)
     return matrix, None if vertices is None else vertices.numpy()
 
 
@@ -299,22 +301,20 @@ def write_edges(
 ) -> None:
     """Writes the entries as edges, with `symmetric` each edge once; by gzip if the name ends in `.gz`."""
     matrix = of(a, context)
-    status = lib.purlin_matrix_write_edges(matrix.handle, memory.path_bytes(path), flag("symmetric", symmetric))
-    matrix.context.finish(status)
+    matrix.context._run(lib.purlin_matrix_write_edges, matrix.handle, memory.path_bytes(path), flag("symmetric", symmetric))
 
 
 def norm(a: Any, kind: NormKind = "frobenius", *, context: Context | None = None) -> float:
     """A norm, in double precision."""
     matrix, value = of(a, context), c_double()
-    status = lib.purlin_matrix_norm(matrix.handle, choice("kind", kind, _NORMS), ctypes.byref(value))
-    matrix.context.finish(status)
+    matrix.context._run(lib.purlin_matrix_norm, matrix.handle, choice("kind", kind, _NORMS), ctypes.byref(value))
     return value.value
 
 
 def is_symmetric(a: Any, tolerance: float = 0.0, *, context: Context | None = None) -> bool:
     """Whether A = A^H, within `tolerance` times the largest modulus."""
     matrix, answer, limit = of(a, context), c_int32(), real("tolerance", tolerance)
-    matrix.context.finish(lib.purlin_matrix_is_symmetric(matrix.handle, limit, ctypes.byref(answer)))
+    matrix.context._run(lib.purlin_matrix_is_symmetric, matrix.handle, limit, ctypes.byref(answer))
     return bool(answer.value)
 
 
@@ -326,13 +326,13 @@ def check(
     matrix = of(a, context)
     wanted = c.CHECK_SORTED * flag("sorted", sorted)
     wanted += c.CHECK_DISTINCT * flag("distinct", distinct) + c.CHECK_FINITE * flag("finite", finite)
-    matrix.context.finish(lib.purlin_matrix_check(matrix.handle, wanted))
+    matrix.context._run(lib.purlin_matrix_check, matrix.handle, wanted)
 
 
 def _vector(function: Any, matrix: Matrix, size: int) -> Array:
     out = np.zeros(size, matrix.dtype)
     with Tensor.borrow(out, context=matrix.context) as tensor:
-        matrix.context.finish(function(matrix.handle, tensor.handle))
+        matrix.context._run(function, matrix.handle, tensor.handle)
     return out
 
 

@@ -390,10 +390,9 @@ def product(
     given = _placed(batch, np.atleast_2d(array))
     shape = (batch.count, given.shape[1], *(batch.dimension,) * max(batch.order - power, 0))
     products, result = out.add(shape, batch.dtype)
-    batch.context.finish(
-        lib.purlin_sshopm_product(
-            batch.context.handle, out.queue, batch.tensor.handle, given.handle, power, products.handle
-        )
+    batch.context._run(
+        lib.purlin_sshopm_product,
+        batch.context.handle, out.queue, batch.tensor.handle, given.handle, power, products.handle,
     )
     out.collect()
     return batch.shaped(result[:, 0] if single else result)
@@ -429,8 +428,8 @@ def starts(
     vectors = np.empty((at_least("count", count, 0), dimension), dtype)
     target = Tensor.from_memory(memory.host_memory(vectors).reversed(), context)
     number = choice("kind", kind, w.STARTS)
-    status = lib.purlin_sshopm_starts(context.handle, None, number, whole("seed", seed, c_uint64), target.handle)
-    context.finish(status, wording=renaming(start_kind="kind", starts="count"))
+    given = (context.handle, None, number, whole("seed", seed, c_uint64), target.handle)
+    context._run(lib.purlin_sshopm_starts, *given, wording=renaming(start_kind="kind", starts="count"))
     return vectors
 
 
@@ -464,17 +463,16 @@ def classify(
     if batch.dimension > 1:
         hessian, hessian_array = out.add((batch.count, pairs, batch.dimension - 1), batch.dtype)
     given = (_placed(batch, flat_values), _placed(batch, flat_vectors))
-    batch.context.finish(
-        lib.purlin_sshopm_classify(
-            batch.context.handle,
-            out.queue,
-            batch.tensor.handle,
-            *(tensor.handle for tensor in given),
-            real("degeneracy_tolerance", degeneracy_tolerance),
-            residuals.handle,
-            hessian.handle if hessian else None,
-            classes.handle,
-        )
+    batch.context._run(
+        lib.purlin_sshopm_classify,
+        batch.context.handle,
+        out.queue,
+        batch.tensor.handle,
+        *(tensor.handle for tensor in given),
+        real("degeneracy_tolerance", degeneracy_tolerance),
+        residuals.handle,
+        hessian.handle if hessian else None,
+        classes.handle,
     )
     out.collect()
     return Classification(

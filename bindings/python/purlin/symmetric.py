@@ -76,15 +76,14 @@ def convert(
     batch = Batch(tensors, order, dimension, context, stream)
     out = Outputs(batch)
     packed, array = _packed_like(batch, out)
-    batch.context.finish(
-        lib.purlin_symmetric_convert(
-            batch.context.handle,
-            out.queue,
-            batch.tensor.handle,
-            choice("source", source, _PACKINGS),
-            packed.handle,
-            choice("destination", destination, _PACKINGS),
-        )
+    batch.context._run(
+        lib.purlin_symmetric_convert,
+        batch.context.handle,
+        out.queue,
+        batch.tensor.handle,
+        choice("source", source, _PACKINGS),
+        packed.handle,
+        choice("destination", destination, _PACKINGS),
     )
     out.collect()
     return batch.shaped(array)
@@ -116,15 +115,14 @@ def from_full(
     packed = np.empty((tensors, entries(order, sides[0])), array.dtype)
     source = Tensor.from_memory(memory.host_memory(array.reshape((tensors, *sides))).reversed(), context)
     target = Tensor.symmetric(packed, order, sides[0], context=context)
-    context.finish(
-        lib.purlin_symmetric_from_full(
-            context.handle,
-            stream.handle if stream else None,
-            source.handle,
-            flag("symmetrize", symmetrize),
-            real("check_tolerance", check_tolerance),
-            target.handle,
-        ),
+    context._run(
+        lib.purlin_symmetric_from_full,
+        context.handle,
+        stream.handle if stream else None,
+        source.handle,
+        flag("symmetrize", symmetrize),
+        real("check_tolerance", check_tolerance),
+        target.handle,
         wording=in_numpy_order,
     )
     return packed.reshape(lead + packed.shape[1:])
@@ -142,9 +140,7 @@ def to_full(
     batch = Batch(tensors, order, dimension, context, stream)
     out = Outputs(batch)
     full, array = out.add((batch.count, *(batch.dimension,) * batch.order), batch.dtype)
-    batch.context.finish(
-        lib.purlin_symmetric_to_full(batch.context.handle, out.queue, batch.tensor.handle, full.handle)
-    )
+    batch.context._run(lib.purlin_symmetric_to_full, batch.context.handle, out.queue, batch.tensor.handle, full.handle)
     out.collect()
     return batch.shaped(array)
 
@@ -162,10 +158,9 @@ def norm(
     batch = Batch(tensors, order, dimension, context, stream)
     out = Outputs(batch)
     norms, array = out.add((batch.count,), batch.dtype)
-    batch.context.finish(
-        lib.purlin_symmetric_norm(
-            batch.context.handle, out.queue, batch.tensor.handle, choice("kind", kind, _NORMS), norms.handle
-        )
+    batch.context._run(
+        lib.purlin_symmetric_norm,
+        batch.context.handle, out.queue, batch.tensor.handle, choice("kind", kind, _NORMS), norms.handle,
     )
     out.collect()
     return batch.shaped(array)
@@ -187,7 +182,7 @@ def identity(
         raise InvalidArgument(c.ERROR_INVALID_ARGUMENT, f"order: is {order}, an even order is needed")
     factor = real("scale", scale, packed.dtype)
     target = Tensor.symmetric(packed, order, dimension, context=context)
-    context.finish(lib.purlin_symmetric_identity(context.handle, None, factor, target.handle))
+    context._run(lib.purlin_symmetric_identity, context.handle, None, factor, target.handle)
     return packed
 
 
