@@ -196,9 +196,9 @@ impl PeaksOptions {
 /// orientation functions, and is the same in both.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Options {
-    /// Options of fits of tensors.
+    /// Options of fits of diffusion tensors.
     pub fit: FitOptions,
-    /// Options of orientation functions.
+    /// Options of orientation functions (constant solid angle).
     pub csa: CsaOptions,
     /// Those of peaks. The basis may be that of the orientation functions as well.
     pub peaks: PeaksOptions,

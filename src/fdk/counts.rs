@@ -11,7 +11,7 @@ use crate::tensor::Tensor;
 
 /// Number types of line integrals.
 pub trait LineIntegral: Real + Convertible {
-    /// The largest finite number.
+    /// The largest finite number of the type.
     const MOST: f64;
 
     /// Natural logarithm of a positive number.
@@ -108,7 +108,7 @@ impl Image {
         Ok(Self::Single(narrow))
     }
 
-    /// Number of pixels.
+    /// Pixels of the panel, columns times rows.
     pub fn pixels(&self) -> usize {
         match self {
             Self::Single(pixels) => pixels.len(),

@@ -12,9 +12,9 @@ use crate::range;
 /// The form in which the views were given; messages name it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Trajectory {
-    /// Angles on an orbit.
+    /// Angles on a circular orbit, in rad.
     Orbit(Orbit),
-    /// Matrices.
+    /// A projection matrix for each view.
     Matrices,
 }
 

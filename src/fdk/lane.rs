@@ -105,7 +105,7 @@ struct Lane<O: FdkOps> {
     views: Vec<usize>,
     /// The counts so far: a finish that fails behind them is repeated.
     total: Tally,
-    /// Whether slices were stored.
+    /// Whether slices were stored: the overflow counted so far is then that of the volume before.
     was_stored: bool,
 }
 

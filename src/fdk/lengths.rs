@@ -11,9 +11,9 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    /// Of computations in f32.
+    /// Limits of lengths of computations in f32, in the caller's unit.
     pub const SINGLE: Self = Self { shortest: 1e-12, longest: 1e12, precision: "F32" };
-    /// Of computations in f64, which all geometries are prepared in.
+    /// Limits of lengths of computations in f64, which all geometries are prepared in.
     pub const DOUBLE: Self = Self { shortest: 1e-60, longest: 1e60, precision: "F64" };
 
     /// Refuses a length out of range, which is positive.

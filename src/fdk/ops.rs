@@ -57,7 +57,7 @@ pub enum Pixels<'s, 'b, B> {
     },
 }
 
-/// Where finished slices go.
+/// The memory that gets finished slices.
 pub enum Target<'s, 'b, B> {
     /// Into a host buffer, packed.
     Write(&'b mut B),
@@ -81,7 +81,7 @@ pub type Poll<'a> = &'a (dyn Fn() -> Result<()> + Sync);
 
 /// Cancellation of a long operation, and the function of its calling thread while others compute.
 pub struct Watch<'a> {
-    /// Cancels the operation.
+    /// Cancels the operation when it is set, from any thread.
     pub flag: &'a CancelFlag,
     /// Called now and then by the calling thread; an error ends the operation.
     pub wait: &'a mut dyn FnMut() -> Result<()>,

@@ -14,7 +14,7 @@ macro_rules! objects {
             }
         })+
 
-        /// The numbers in use.
+        /// The numbers in use, one for each type.
         pub(super) const KINDS: &[u8] = &[$($kind),+];
 
         /// The tables of all types.

@@ -264,7 +264,7 @@ struct Sums {
     centres: Vec<f64>,
     /// Smallest numbers of the points of each cluster, infinite without points.
     least: Vec<f64>,
-    /// Largest numbers, likewise.
+    /// Largest numbers of the points of each cluster, negative infinite without points.
     most: Vec<f64>,
     counts: Vec<usize>,
     inertia: f64,

@@ -41,11 +41,11 @@ pub enum Choice {
     Bidiagonal,
     /// As [`Choice::Whole`], of the operator whose eigenvectors give singular triplets.
     TripletsWhole,
-    /// As [`Choice::Restarts`], likewise.
+    /// As [`Choice::Restarts`], of the operator of [`Choice::TripletsWhole`].
     TripletsRestarts,
-    /// As [`Choice::Filter`], likewise.
+    /// As [`Choice::Filter`], of the operator of [`Choice::TripletsWhole`].
     TripletsFilter,
-    /// As [`Choice::Plain`], likewise.
+    /// As [`Choice::Plain`], of the operator of [`Choice::TripletsWhole`].
     TripletsPlain,
 }
 
@@ -102,7 +102,7 @@ impl Choice {
 /// Figures of a solve. The fields are those of the C interface.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Info {
-    /// Why the iteration ended.
+    /// Why the iteration ended: [`Reason::Converged`] if every wanted pair has converged.
     pub stop_reason: Reason,
     /// Pairs returned, converged or not.
     pub count: usize,

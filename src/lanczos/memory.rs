@@ -35,12 +35,12 @@ pub struct Bytes {
 }
 
 impl Bytes {
-    /// `bytes` of host memory.
+    /// `bytes` of host memory and none of a device.
     pub fn on_host(bytes: usize) -> Self {
         Self { host: bytes, device: 0 }
     }
 
-    /// Both at once.
+    /// The sum, for memory that is held at one time. It saturates.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self { host: self.host.saturating_add(other.host), device: self.device.saturating_add(other.device) }

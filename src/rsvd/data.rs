@@ -58,7 +58,7 @@ impl<'a, T: Scalar> Problem<'a, T> {
 /// The means that are subtracted from the entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Center {
-    /// Nothing is subtracted.
+    /// No means: entries are used as they are.
     None,
     /// The mean of each column of the oriented problem.
     Columns,

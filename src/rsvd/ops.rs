@@ -80,7 +80,7 @@ pub trait RsvdOps<T: Scalar>: Algebra<T> {
     /// The statistics of the first pass; `None` before it.
     fn statistics(&self) -> Option<&Statistics>;
 
-    /// The setting's factor.
+    /// Power of two that every entry is multiplied by. It is not 1 only where squares would overflow or vanish.
     fn factor(&self) -> f64 {
         1.0
     }

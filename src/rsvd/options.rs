@@ -125,7 +125,7 @@ impl Orthonormalization {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Centering {
-    /// Nothing is subtracted.
+    /// No means: the data are used as they are.
     None = 0,
     /// The mean of each column.
     Columns = 1,
@@ -159,7 +159,7 @@ pub enum Right {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum ErrorKind {
-    /// No error is computed.
+    /// No error is computed, which needs no pass.
     None = 0,
     /// ||A - A_k||_F^2 = ||A||_F^2 - sum of the squares of the singular values. It costs nothing, and does not resolve
     /// errors below 1e-7 (in single precision 3e-3) of ||A||_F.

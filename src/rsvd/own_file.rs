@@ -47,18 +47,18 @@ pub fn for_pieces(
 /// Checksums of a restart file.
 #[derive(Debug, Clone, Copy)]
 pub struct Sums {
-    /// Bytes of the head.
+    /// Bytes of the head: all before the state.
     pub head_bytes: usize,
-    /// Of the head.
+    /// Checksum of the head alone.
     pub head: u64,
-    /// Of the head and the state, which the last 8 bytes hold.
+    /// Checksum of the head and the state, which the last 8 bytes hold.
     pub all: u64,
 }
 
 /// The file that a path names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileIdentity {
-    /// Nothing.
+    /// No file is there.
     Nothing,
     /// The run's file, with the contents that the run read or wrote.
     Own,

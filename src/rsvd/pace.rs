@@ -14,7 +14,7 @@ pub struct Passes {
 }
 
 impl Passes {
-    /// Sets the expected passes.
+    /// Sets the number of passes that progress reports as the total.
     pub fn expect(&mut self, passes: i64) {
         self.last.1 = passes;
     }
@@ -36,7 +36,7 @@ impl Passes {
         self.pace(traffic)
     }
 
-    /// The steps so far.
+    /// The steps so far: those of the last report, and one for each pass since.
     pub fn pace(&self, traffic: &Traffic) -> Pace {
         let (step, steps, measure) = self.last;
         let since = traffic.passes.saturating_sub(self.reported);

@@ -47,7 +47,7 @@ const HEAD: usize = 8 + 8 * WORDS;
 /// without it finds out.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Attempt {
-    /// The power of two.
+    /// The power of two; 1 in the first try.
     pub factor: f64,
     /// Passes of the try before this one.
     pub earlier_passes: u64,
@@ -81,7 +81,7 @@ impl Figures {
     }
 }
 
-/// A state.
+/// The state of an interrupted run, as the head of its restart file describes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct State {
     /// Whether it is a product A W; otherwise it is a basis W.

@@ -66,7 +66,7 @@ impl Compensated {
         (self.0, self.1) = (sum, if rounded.is_finite() { self.1 + rounded } else { self.1 });
     }
 
-    /// The sum.
+    /// The sum, with the rounding errors of its additions added.
     pub fn value(self) -> f64 {
         self.0 + self.1
     }
@@ -84,7 +84,7 @@ impl ComplexSum {
         self.1.add(x.im);
     }
 
-    /// The sum.
+    /// The sum, with the rounding errors of its additions added.
     pub fn value(self) -> Complex<f64> {
         Complex::new(self.0.value(), self.1.value())
     }
@@ -155,7 +155,7 @@ pub fn moved(from: f64, step: f64, factor: f64) -> f64 {
 /// Mean of some entries of a column, and the sum of their squared distances from it.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Moments {
-    /// The mean.
+    /// The mean, rounded; `rest` has its error.
     pub mean: Complex<f64>,
     /// The rounding error of the mean. Merges would add up such errors otherwise.
     pub rest: Complex<f64>,

@@ -78,7 +78,6 @@ impl Renumbering {
         Ok(rows)
     }
 
-    /// Number of rows.
     pub(super) fn len(&self) -> usize {
         self.list.len()
     }

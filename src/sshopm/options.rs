@@ -44,7 +44,7 @@ choice! {
     Shift {
         /// Computed from the curvature at the iterate: the smallest shift for which a power step is monotone.
         Adaptive = 0,
-        /// [`Options::shift`].
+        /// [`Options::shift`], the same in every step.
         Fixed = 1,
         /// (m - 1) times the Frobenius norm, which makes every step monotone.
         Guaranteed = 2,
@@ -108,7 +108,7 @@ choice! {
 choice! {
     /// Program whose conventions the iteration follows.
     Compatibility {
-        /// Purlin's own conventions.
+        /// No other program's: tests are relative, and entries are scaled.
         None = 0,
         /// MATLAB Tensor Toolbox, `eig_sshopm`: an absolute test of lambda (1e-15), 1000 iterations, absolute tau, no
         /// scaling, raw sign, power steps.

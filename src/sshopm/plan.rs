@@ -84,7 +84,7 @@ pub struct Reduction {
     /// If there are thresholds, only pairs with a lambda above this and above `relative_threshold` times the largest are
     /// listed.
     pub absolute_threshold: Option<f64>,
-    /// See `absolute_threshold`.
+    /// Part of the tensor's largest lambda that a listed pair must exceed as well.
     pub relative_threshold: f64,
     /// Squared chord below which the weaker of two pairs is dropped; 0 for none.
     pub separation_chord2: f64,

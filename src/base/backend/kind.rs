@@ -25,7 +25,7 @@ impl Backend {
 /// The device of a backend, for messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeviceName {
-    /// The host's processor.
+    /// The threads of the context's pool.
     Cpu,
     /// The GPU of this ordinal.
     Gpu(i32),

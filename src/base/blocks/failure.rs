@@ -1,4 +1,4 @@
-//! Failures of file operations.
+//! Errors of file operations, with the path and the operation, and their fault points.
 
 use std::fs::File;
 use std::io::ErrorKind;

@@ -74,7 +74,7 @@ impl Sketch {
         }
     }
 
-    /// Standard normal numbers.
+    /// A sketch of standard normal numbers.
     pub fn gaussian(seed: u64, stream: u32) -> Self {
         Self { distribution: Distribution::Gaussian, seed, stream }
     }

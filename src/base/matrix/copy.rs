@@ -1,4 +1,4 @@
-//! Copies between dense matrices.
+//! Copies between dense matrices of one size and type, on the host or a device.
 
 use super::matrix::Matrix;
 use crate::context::Context;

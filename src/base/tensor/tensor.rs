@@ -157,7 +157,7 @@ impl Tensor {
         &self.context
     }
 
-    /// Type of the elements.
+    /// Type of the elements in memory.
     #[inline]
     pub fn dtype(&self) -> DType {
         self.dtype

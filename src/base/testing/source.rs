@@ -1,4 +1,4 @@
-//! Files of the repository.
+//! Paths of files of the repository, wherever the tests run.
 
 use std::path::PathBuf;
 

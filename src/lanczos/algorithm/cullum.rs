@@ -57,7 +57,7 @@ pub fn recurrence<K: Cycles + ?Sized>(
 /// A value that passed the test.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Accepted {
-    /// The eigenvalue of T.
+    /// An eigenvalue of the tridiagonal matrix T, accepted as one of A.
     pub value: f64,
     /// Estimate of its residual, beta_{m+1} |s_m|.
     pub residual: f64,

@@ -41,7 +41,7 @@ pub(super) trait HostProducts {
 struct OnHost<'o, 'a, 's, T: Scalar> {
     operator: Option<&'o mut Symmetric<'a, T>>,
     inverse: Option<&'o mut Symmetric<'s, T>>,
-    /// Two vectors.
+    /// Operand and result of a product on the host, n numbers each.
     vectors: [Vec<T>; 2],
 }
 

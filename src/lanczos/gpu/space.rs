@@ -31,7 +31,6 @@ pub struct GpuKrylov<'o, T: Scalar> {
 
 /// The same without its type.
 pub(in crate::lanczos) struct Krylov<'o> {
-    /// Type of the numbers.
     pub(super) dtype: DType,
     pub(super) gpu: Gpu,
     pub(super) stream: GpuStream,

@@ -42,7 +42,7 @@ pub(in crate::rpca) struct Product<T> {
 }
 
 impl<T> Product<T> {
-    /// No product is formed.
+    /// A step without a product: the factor is empty.
     pub(in crate::rpca) fn none() -> Self {
         Self { form: Form::None, factor: Small::none() }
     }

@@ -9,7 +9,7 @@ use crate::scalar::{Complex, Real, Scalar};
 pub struct Pass<'a, T> {
     /// The low-rank part L of this block.
     pub low_rank: &'a [T],
-    /// The matrix M, scaled.
+    /// The data M of this block, times the caller's scale over the unit of the run.
     pub m: &'a [T],
     /// X of the iteration before; the pass writes the new X, or L.
     pub x: &'a mut [T],

@@ -99,7 +99,7 @@ pub(super) fn weights_of(dtype: DType) -> Weights {
 
 /// A GPU and its rows.
 pub(super) struct Member<'a> {
-    /// Type of the arithmetic.
+    /// Type of the computation, which entries of another type are converted to.
     pub(super) dtype: DType,
     context: Arc<Context>,
     pub(super) gpu: Gpu,

@@ -43,7 +43,7 @@ pub enum Relation {
     Projection,
     /// R need not be orthogonal to A_k. V has orthonormal columns.
     Orthonormal,
-    /// Any factors.
+    /// The caller's factors: V need not have orthonormal columns.
     Given,
 }
 

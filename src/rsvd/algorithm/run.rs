@@ -84,9 +84,9 @@ impl Bases {
 
 /// The state of an interrupted run.
 pub enum Resumed {
-    /// A basis W.
+    /// A basis W, with a row for each column of A.
     Basis(Dense),
-    /// A product A W.
+    /// A product A W, with a row for each row of A.
     Product(Tall),
 }
 

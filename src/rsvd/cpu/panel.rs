@@ -50,7 +50,7 @@ impl Transform {
         !self.is_centred() && !self.multiplies()
     }
 
-    /// Whether means are subtracted.
+    /// Whether means of columns or of rows are subtracted.
     pub fn is_centred(&self) -> bool {
         !self.means.is_empty() || self.rows
     }

@@ -148,7 +148,7 @@ struct Arguments<'a> {
     x: &'a Matrix,
     options: PcaOptions,
     progress: &'a Progress<'a>,
-    /// When the call began.
+    /// Start of the seconds of the report.
     start: Instant,
 }
 

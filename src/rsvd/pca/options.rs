@@ -1,4 +1,4 @@
-//! Options of a fit.
+//! Options of a fit of principal components, beside those of its decomposition.
 
 use crate::choice::{numbered, with_defaults};
 

@@ -29,14 +29,14 @@ pub enum Goal {
 /// The factors that the caller asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WantedFactors {
-    /// Whether U is wanted.
+    /// Whether U is wanted. A run without it may take less memory.
     pub u: bool,
-    /// Whether V is wanted.
+    /// Whether V is wanted. A run without it may take less memory.
     pub v: bool,
 }
 
 impl WantedFactors {
-    /// Both factors are wanted.
+    /// U and V, as a run with both outputs.
     pub const ALL: Self = Self { u: true, v: true };
 }
 

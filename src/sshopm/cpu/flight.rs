@@ -15,7 +15,7 @@ pub mod state {
     pub const EXHAUSTED: f64 = 2.0;
     /// The vector that gives the next iterate is 0.
     pub const ZERO: f64 = 3.0;
-    /// Newton's matrix is singular.
+    /// Newton's matrix is singular: there is no step.
     pub const SINGULAR: f64 = 4.0;
 }
 

@@ -30,7 +30,7 @@ pub mod row {
     pub const VIOLATIONS: usize = 7;
     /// Squared length of the last step, for the test of steps only.
     pub const STEP2: usize = 8;
-    /// One of [`super::state`].
+    /// State of the start, one of [`super::state`].
     pub const STATE: usize = 9;
     /// Numbers of the tensor's job.
     pub const TENSOR: usize = 10;

@@ -9,7 +9,7 @@ use crate::tensor::train::TensorTrain;
 
 /// A large matrix that is only read: the caller's memory if the backend can read it, otherwise a matrix of the backend.
 pub enum Numbers<'a, T, M> {
-    /// The caller's numbers, column-major.
+    /// The caller's numbers in host memory, column-major.
     Host(&'a [T]),
     /// A matrix of the backend with as many elements.
     Matrix(&'a M),

@@ -28,7 +28,7 @@ pub struct Sizes<'a> {
 }
 
 impl Sizes<'_> {
-    /// Number of cores d.
+    /// Number of cores d, at least 1.
     pub fn len(&self) -> usize {
         self.modes.len()
     }

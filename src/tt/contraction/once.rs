@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::tensor::train::TensorTrain;
 use crate::trains::options::{Conjugate, Method, NormMethod};
 
-/// The call.
+/// A call without an object, which refuses options that it does not use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Once {
     /// [`Contraction::inner`].

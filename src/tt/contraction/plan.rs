@@ -26,7 +26,7 @@ use crate::trains::options::{Conjugate, Method, Options, Scaling, too_little};
 pub struct Request<'a> {
     /// Options of the caller, without resolved defaults.
     pub options: &'a Options,
-    /// Properties of the backend.
+    /// Properties of the backend that the choice of a method depends on.
     pub machine: Machine,
     /// Number of contexts that share the work.
     pub contexts: usize,

@@ -13,12 +13,12 @@ pub struct Trains<'a> {
     pub bra: &'a TensorTrain,
     /// H; `None` for the identity.
     pub operator: Option<&'a TrainMatrix>,
-    /// The ket x.
+    /// The ket x, which is not conjugated.
     pub ket: &'a TensorTrain,
 }
 
 impl<'a> Trains<'a> {
-    /// The trains of <y|H|x>.
+    /// Borrows the trains of <y|H|x>: y is `bra`, x is `ket`.
     pub fn new(bra: &'a TensorTrain, operator: Option<&'a TrainMatrix>, ket: &'a TensorTrain) -> Self {
         Self { bra, operator, ket }
     }

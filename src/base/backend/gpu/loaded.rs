@@ -31,7 +31,7 @@ pub(super) struct Function {
 }
 
 impl Modules {
-    /// The lists, locked.
+    /// Locks the lists. A panic of another thread that held the lock is ignored.
     pub(super) fn lock(&self) -> MutexGuard<'_, Loaded> {
         self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
     }

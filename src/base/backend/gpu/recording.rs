@@ -69,7 +69,7 @@ impl Recording {
         Ok((code == SUCCESS).then(|| Self { device: Arc::clone(device), nodes, graph, chain }))
     }
 
-    /// The graph so far.
+    /// The graph with the launches so far, which is destroyed with this recording.
     pub(super) fn graph(&self) -> CUgraph {
         self.graph
     }

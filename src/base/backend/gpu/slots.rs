@@ -12,7 +12,7 @@ use crate::scalar::Element;
 
 /// Bytes of a slot.
 const BYTES: usize = 1 << 10;
-/// Number of slots.
+/// Number of slots, at most 32: `used` has a bit for each.
 const COUNT: u32 = 16;
 
 /// The slots. A bit of `used` is set while one is taken.
@@ -38,7 +38,7 @@ impl Slots {
         Some(PendingDownload { slots: Arc::clone(self), index: before.trailing_ones(), bytes, stream: None })
     }
 
-    /// Address of a slot.
+    /// First byte of slot `index`, if a slot holds `bytes` bytes.
     fn part(&self, index: u32, bytes: usize) -> Result<*mut u8> {
         match &self.memory {
             Some(memory) if bytes <= BYTES && index < COUNT => {

@@ -1,4 +1,4 @@
-//! The global allocator.
+//! The global allocator: the system's, and where it refuses a request, the spare workspace of products or the reserve.
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::sync::atomic::Ordering;

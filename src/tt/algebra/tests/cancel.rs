@@ -74,7 +74,6 @@ fn every_call_ends_at_its_next_core() {
     }
 }
 
-/// A tensor of zeros.
 fn tensor_like(c: &Arc<Context>, dims: &[usize]) -> Tensor {
     Tensor::create(c, DType::CF64, Location::Host, Order::ColumnMajor, dims).unwrap()
 }

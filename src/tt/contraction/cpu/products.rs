@@ -97,7 +97,7 @@ impl Taken {
         Self { block, transposed: true, conjugated: false }
     }
 
-    /// Conjugated if `conjugated`.
+    /// The same part, read conjugated if `conjugated` is set, whether or not it was before.
     pub fn conj(self, conjugated: bool) -> Self {
         Self { conjugated, ..self }
     }

@@ -58,7 +58,7 @@ impl Algorithm {
 /// Bytes of the pieces of a workspace.
 struct PieceSizes {
     tables: usize,
-    /// Environments and products.
+    /// Environments and products, in up to four pieces; 0 for none.
     elements: [usize; 4],
     /// States and other memory that must be zeroed.
     states: usize,

@@ -181,7 +181,6 @@ fn cases(context: &Arc<Context>) -> Vec<Case> {
     all
 }
 
-/// A result's bits.
 fn bits(found: Result<Scaled>) -> Result<(u64, u64, i64)> {
     found.map(|Scaled { mantissa, exponent }| (mantissa.re.to_bits(), mantissa.im.to_bits(), exponent))
 }

@@ -26,7 +26,7 @@ pub(super) struct Powers {
 }
 
 impl Powers {
-    /// All powers are 0.
+    /// Powers of 0, which change nothing.
     pub(super) fn idle(shape: &Shape) -> Result<Self> {
         let mut of = alloc::with_capacity(WHAT, shape.len() + 1)?;
         for rank in shape.ranks() {

@@ -225,7 +225,7 @@ pub fn shift(dtype: DType, gpu: &Gpu, stream: &GpuStream, matrix: View<'_>, shif
     unsafe { launch(&kernel, stream, Grid::row(1, c::DENSE_THREADS.unsigned_abs(), 0), &parameters) }
 }
 
-/// Further outputs of [`upper`].
+/// Outputs of [`upper`] beside the triangle; `None` leaves one out.
 #[derive(Clone, Copy, Default)]
 pub struct UpperOutputs<'a> {
     /// Becomes the identity, of the input's type, packed.

@@ -28,7 +28,7 @@ pub struct Entries<'a> {
     pub dtype: DType,
     /// Elements from one index of the slow axis to the next.
     pub slow: usize,
-    /// Factor of every entry.
+    /// Factor of every entry: the caller's scale over the unit of the run.
     pub scale: f64,
 }
 

@@ -14,7 +14,7 @@ use crate::shape::to_i64;
 /// Doubles of a record: a mean and a sum of squares, or the number that is subtracted and a factor.
 pub const RECORD: usize = size(c::RSVD_RECORD);
 
-/// Doubles of a tally.
+/// Doubles of a tally, which a block of threads writes about its entries.
 pub const TALLY: usize = size(c::RSVD_TALLY);
 
 /// Bytes of the tallies that a conversion needs beside its result.

@@ -5,7 +5,7 @@ use crate::tensor::train::Shape;
 /// The sites of a train, starting at the cut.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sites<'a> {
-    /// Shape of the train.
+    /// Shape of the train, whose cores repeat if `count` is a multiple of theirs.
     pub shape: &'a Shape,
     /// The bond at which it begins and ends.
     pub cut: usize,

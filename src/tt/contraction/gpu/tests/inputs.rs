@@ -12,7 +12,6 @@ use crate::tensor::train::{Shape, TensorTrain};
 use crate::trains::Options;
 use crate::trains::options::{Conjugate, Method};
 
-/// The four element types.
 pub(super) const TYPES: [DType; 4] = [DType::F32, DType::F64, DType::CF32, DType::CF64];
 
 pub(super) fn cpu() -> Arc<Context> {

@@ -28,9 +28,9 @@ pub struct Store<'a> {
     pub size: [usize; 3],
     /// Factor of each value; applied in double precision for F64.
     pub scale: f64,
-    /// Added after the multiplication.
+    /// Added after the multiplication by `scale`, in the unit of the output.
     pub offset: f64,
-    /// Voxels outside become `offset`.
+    /// The field of view: voxels outside become `offset`. `None` keeps all.
     pub fov: Option<Fov>,
     /// [nx, ny, slices] of `number`; may be the source for F32.
     pub output: Region<'a>,

@@ -56,7 +56,7 @@ pub struct Shape {
     pub kind: Kind,
     /// Samples of a line of its window.
     pub width: Width,
-    /// Lines of its window.
+    /// Lines of its window, each of `width` samples.
     pub window_rows: usize,
     /// The views' plane of symmetry; only with [`Kind::Column`].
     pub mirror: Option<Mirror>,

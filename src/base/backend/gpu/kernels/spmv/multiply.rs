@@ -1,4 +1,4 @@
-//! Products with one vector.
+//! Launches of products with one vector, by the form that distributes rows to threads.
 
 use super::super::mirrors::{SpmvParams, SpmvPieces};
 use super::super::{constants as c, optional, product, small, suffix_of};

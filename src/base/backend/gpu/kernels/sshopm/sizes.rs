@@ -1,10 +1,10 @@
-//! Limits of the kernels.
+//! Limits of the kernels, the numbers of `cuda/sshopm_launch.h`.
 
 use super::super::{constants as c, size};
 
-/// Largest dimension and order that the general kernels take.
+/// Largest dimension that the general kernels take.
 pub const MAX_DIMENSION: usize = size(c::MAX_DIMENSION);
-/// As [`MAX_DIMENSION`].
+/// Largest order that the general kernels take.
 pub const MAX_ORDER: usize = size(c::MAX_ORDER);
 /// Most starts of a fused selection.
 pub const FUSED_MAX_STARTS: usize = size(c::FUSED_MAX_STARTS);

@@ -101,7 +101,7 @@ pub struct Edge<'a> {
     pub x: Region<'a>,
     /// Y [s, n, s'], packed.
     pub y: Region<'a>,
-    /// Shapes of both cores.
+    /// Mode size n, and the ranks r, r', s and s'.
     pub site: Site,
     /// First pair and number of pairs.
     pub pairs: (usize, usize),

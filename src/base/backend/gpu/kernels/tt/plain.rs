@@ -1,4 +1,4 @@
-//! Launches without shared memory.
+//! Launches of the kernels of trains that need no shared memory.
 
 use super::super::{constants as c, suffix_of};
 use crate::backend::gpu::launch::{Grid, Parameters, launch};

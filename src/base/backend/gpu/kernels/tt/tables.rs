@@ -247,7 +247,7 @@ impl<'a> Tables<'a> {
         unsafe { launch_plain(dtype, gpu, stream, "keys", blocks, &parameters) }
     }
 
-    /// Cores of each train.
+    /// Number of cores, the same for each train.
     pub fn cores(&self) -> usize {
         self.sites.len()
     }
