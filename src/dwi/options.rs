@@ -192,7 +192,7 @@ impl PeaksOptions {
     }
 }
 
-/// The options of all calls, each of which refuses the options that only others use. `b0_threshold` belongs to fits and
+/// The options of all calls. Each call refuses options that only others use. `b0_threshold` belongs to fits and to
 /// orientation functions, and is the same in both.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Options {

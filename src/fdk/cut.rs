@@ -52,7 +52,7 @@ pub struct Deal {
     pub units: usize,
     /// Units of a slab in the first round and in every other round. The last round divides the remaining units evenly.
     pub each: [usize; 2],
-    /// Devices, of which each gets one slab a round.
+    /// Number of devices. Each gets one slab a round.
     pub devices: usize,
 }
 

@@ -393,7 +393,7 @@ impl Fdk {
         }
     }
 
-    /// Refuses a scan of which views are missing, unless the options allow it.
+    /// Refuses a scan with missing views, unless the options allow it.
     fn check_complete(&self, pushed: &Pushed) -> Result<()> {
         if let Some(missing) = pushed.seen.iter().position(|s| !s)
             && !self.plan().options.allow_missing

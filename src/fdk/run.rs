@@ -201,8 +201,8 @@ pub(super) fn warn_of_rows(context: &Context, plan: &Plan, defects: PixelDefects
     warn_of_pixels(context, "weighted", (number(defects.not_finite), number(defects.too_large)), (largest, outcome));
 }
 
-/// Logs that `bad` pixels of an argument are not finite, of which `too_large` are finite numbers beyond `largest`, and
-/// their outcome.
+/// Logs that the type cannot hold `bad` pixels of an argument, and their outcome. `too_large` of them are finite numbers
+/// beyond `largest`.
 fn warn_of_pixels(context: &Context, name: &str, (bad, too_large): (i64, i64), (largest, outcome): (f64, &str)) {
     if bad > 0 {
         context.log().log(Level::Warn, || {
@@ -211,7 +211,7 @@ fn warn_of_pixels(context: &Context, name: &str, (bad, too_large): (i64, i64), (
     }
 }
 
-/// Describes `bad` pixels, of which `too_large` are finite numbers beyond `largest`.
+/// Describes `bad` pixels; `too_large` of them are finite numbers beyond `largest`.
 fn too_large_text(bad: i64, too_large: i64, largest: f64) -> String {
     let precision = if largest <= f64::from(f32::MAX) { "F32" } else { "F64" };
     let limit = format!("beyond {largest:.3e}, the largest that {precision} precision takes");

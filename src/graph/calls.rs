@@ -152,7 +152,7 @@ pub fn density(
         let found = density::density(context, &mut operator, steps, vector_count, seed, &progress)?;
         Ok((found, recurrence_memory(context, &operator)?))
     })?;
-    // The points are Ritz values, none of which is beyond the norm.
+    // The points are Ritz values, at most the norm in modulus.
     let norm = found.points.iter().fold(0.0f64, |most, p| most.max(p.abs()));
     let info = Info::of_recurrences(steps, [found.points.len(), length], norm, begin.elapsed().as_secs_f64());
     lanczos.record(Info { host_bytes: bytes.host, device_bytes: bytes.device, ..info });
@@ -168,7 +168,7 @@ pub enum Labelling {
     KMeans {
         /// Number of clusters, at least 1.
         clusters: usize,
-        /// Starts, of which the best is taken.
+        /// Number of starts. The best result is taken.
         start_count: u32,
         /// Seed of the random starts.
         seed: u64,

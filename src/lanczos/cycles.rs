@@ -1,5 +1,5 @@
-//! Loops over the operations, each of which a backend may replace by one of its own: a device runs many steps before the
-//! host waits for their figures.
+//! Loops over the operations. A backend may replace each by a loop of its own: a device runs many steps before the host
+//! waits for their figures.
 
 use super::ops::{BlockStep, LanczosOps, Poll, Projection, Space, Wide};
 use super::phase::orient;

@@ -111,7 +111,7 @@ pub struct Info {
     /// Products with the matrix and of the caller's solve, without those that compute the residuals. Where not all pairs
     /// converge, those that test known vectors and the solve are counted.
     pub products: usize,
-    /// Restarts of the solve and of its searches for copies, each of which has the limit of the options.
+    /// Restarts of the solve and of its searches for copies. The limit of the options holds for each of them.
     pub restarts: usize,
     /// How often the space was invariant and a new random vector was needed.
     pub breakdowns: usize,
@@ -188,7 +188,7 @@ impl Info {
         }
     }
 
-    /// Refuses a result of which fewer than `wanted` pairs have converged.
+    /// Refuses a result with fewer than `wanted` converged pairs.
     ///
     /// # Errors
     /// [`Error::NoConvergence`], with the reason.

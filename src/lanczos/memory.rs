@@ -135,7 +135,7 @@ pub(super) fn passing<T: Scalar>(context: &Context, size: (usize, usize), of: Pa
     }
 }
 
-/// An operator, of which the bytes of a search follow.
+/// The properties of an operator that determine the bytes of a search.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Multiplied {
     /// The kind of the operator.

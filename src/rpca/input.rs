@@ -17,7 +17,7 @@ type Shared<'a> = Arc<Mutex<&'a mut (dyn Source + 'a)>>;
 
 /// Where the entries of the rows from `first` on lie.
 pub enum Entries<'a> {
-    /// In memory: entry (i, j) of the whole is element `i * row_stride + j * column_stride`, one of which is 1.
+    /// In memory: entry (i, j) of the whole is element `i * row_stride + j * column_stride`. One stride is 1.
     Memory {
         /// The memory, which begins with entry (0, 0).
         memory: &'a Memory,

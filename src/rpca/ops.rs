@@ -15,11 +15,11 @@ pub type PanelReceiver<'a, T> = dyn FnMut(usize, usize, usize, &[T], &[T]) -> Re
 pub enum Product<'a, M> {
     /// The pass forms no product.
     None,
-    /// X^H X, of which the lower triangle is needed; n-by-n.
+    /// X^H X, n-by-n. Only its lower triangle is needed.
     Gram,
     /// X^H X W for the n-by-l matrix W; n-by-l.
     Normal(&'a M),
-    /// W^H X^H X W, of which the lower triangle is needed; l-by-l.
+    /// W^H X^H X W, l-by-l. Only its lower triangle is needed.
     Projected(&'a M),
 }
 

@@ -179,7 +179,7 @@ pub trait RsvdOps<T: Scalar>: Algebra<T> {
         self.tall_read("tall copy", &host, false, false)
     }
 
-    /// Goes on with a run of which `passes` passes need not be made again. Passes that run backwards are the same.
+    /// Goes on with an interrupted run. Its first `passes` passes need not be made again. Passes that run backwards are the same.
     fn go_on(&mut self, _passes: u64) {}
 
     /// The first columns of the identity as a tall matrix.

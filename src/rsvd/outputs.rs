@@ -80,7 +80,7 @@ pub(super) fn first_lost(sizes: &[f64], held: impl Fn(f64) -> f64, zero: f64, dt
     sizes.iter().position(lost).map(|j| (j, held(sizes[j])))
 }
 
-/// Writes `of` each of the `sizes`, singular values or eigenvalues, of which those up to `zero` count as 0.
+/// Writes `of` each of the `sizes`, singular values or eigenvalues. Those up to `zero` count as 0.
 ///
 /// # Errors
 /// [`Error::Numerical`] for a number that counts and that is not a normal number of the tensor's type.

@@ -19,7 +19,7 @@ impl Passes {
         self.last.1 = passes;
     }
 
-    /// Goes on with a run, of which `passes` passes need not be made again.
+    /// Goes on with an interrupted run. Its first `passes` passes need not be made again.
     pub fn go_on(&mut self, passes: u64) {
         self.earlier = passes;
         self.last.0 = i64::try_from(passes).unwrap_or(i64::MAX);

@@ -182,7 +182,7 @@ choice! {
 pub const NO_PAIR: i32 = -1;
 
 with_defaults! {
-    /// Options of [`super::solve`] and of [`super::all`], each of which refuses the options that only the other uses.
+    /// Options of [`super::solve`] and of [`super::all`]. Each refuses the options that only the other uses.
     /// Members that say so replace 0 by a default.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Options {

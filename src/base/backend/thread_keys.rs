@@ -1,4 +1,4 @@
-//! Keys of `pthread_key_create`, of which a process has 1024.
+//! Keys of `pthread_key_create`. A process has 1024.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -49,7 +49,7 @@ pub struct TilePlace {
 }
 
 impl Slab {
-    /// Memory for at most `count` slices, none of which is there before [`Slab::reset`].
+    /// Memory for at most `count` slices. The slab has no slices before [`Slab::reset`].
     ///
     /// # Errors
     /// [`crate::error::Error::OutOfMemory`]; [`crate::error::Error::InvalidArgument`] if the number of voxels

@@ -197,8 +197,8 @@ impl<'a, T: Scalar> Job<'a, T> {
     /// Runs the method that the options name.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for vectors that are zero or linearly dependent, for known vectors of which products
-    /// leave the span, if not all pairs converge, and for a solve that is not the inverse; [`Error::Numerical`] if products
+    /// [`Error::InvalidArgument`] for vectors that are zero or linearly dependent, for known vectors whose products
+    /// leave their span, if not all pairs converge, and for a solve that is not the inverse; [`Error::Numerical`] if products
     /// are not finite; errors of the backend.
     pub fn run<'r>(
         &self,

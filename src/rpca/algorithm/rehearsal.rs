@@ -78,7 +78,7 @@ impl<W: Scalar, A: Algebra<W>> Solver<'_, W, A> {
         if is_whole { n } else { width }
     }
 
-    /// A decomposition of which all `rank` values were large, so that more are computed.
+    /// A decomposition whose `rank` values were all large, so that more are computed.
     fn more_values(&mut self, rank: usize) -> Result<()> {
         let (n, bound) = (self.ops.size().1, self.bound());
         if rank == 0 || rank >= bound {

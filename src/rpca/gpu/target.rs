@@ -14,7 +14,7 @@ pub(super) struct Target<'a> {
 }
 
 impl<'a> Target<'a> {
-    /// An m-by-n matrix whose entry (i, j) is element `i * row_stride + j * column_stride`, one of which is 1.
+    /// An m-by-n matrix whose entry (i, j) is element `i * row_stride + j * column_stride`. One stride is 1.
     pub(super) fn new(
         memory: &'a DeviceMemory,
         (m, n): (usize, usize),

@@ -53,7 +53,7 @@ impl Devices<'_> {
         Ok(())
     }
 
-    /// Cuts the share of a device, of which `free` bytes are for this context.
+    /// Cuts the share of a device. This context may use `free` bytes of its memory.
     fn cut(&self, (site, free): (&Site, u64), share: Span, conversion: &BlockConversion) -> Result<Cut> {
         let budget = site.context.device_budget();
         let element = self.dtype.size();

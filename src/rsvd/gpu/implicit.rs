@@ -51,7 +51,7 @@ impl<'a> Implicit<'a> {
         Self { dtype, rows, columns, product, subtracted: None, factors: None, statistics: Statistics::default() }
     }
 
-    /// A matrix in compressed rows, of which nothing is read before [`Implicit::prepare`].
+    /// A matrix in compressed rows. Nothing of it is read before [`Implicit::prepare`].
     pub(super) fn sparse(dtype: DType, csr: &'a Csr) -> Result<Self> {
         check_size(csr.rows(), csr.cols())?;
         Ok(Self::new(dtype, (csr.rows(), csr.cols()), Product::Host(csr)))

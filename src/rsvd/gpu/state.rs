@@ -64,7 +64,7 @@ pub(super) struct Devices<'a> {
 }
 
 impl<'a> Devices<'a> {
-    /// The division of a matrix of `shape` among the devices of `contexts`, the first of which is at `site`.
+    /// The division of a matrix of `shape` among the devices of `contexts`. The first device is that of `site`.
     fn planned(
         contexts: &[Arc<Context>],
         site: Site,

@@ -1,7 +1,7 @@
 //! Products of trains entry by entry, and of TT-matrices with trains. Their ranks are the products of the operands'
 //! ranks.
 //!
-//! A bond of the result is a pair of bonds, of which that of x, or of the right matrix, is fastest.
+//! A bond of the result is a pair of bonds. That of x, or of the right matrix, is the fastest index.
 
 use std::cell::Cell;
 

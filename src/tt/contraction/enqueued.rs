@@ -40,8 +40,8 @@ impl Contraction {
     }
 
     /// Enqueues the inner product of `x` and `y`, trains in the memory of the first context's device, and returns. In
-    /// stream order `result` gets four numbers of F64: real and imaginary part of the mantissa, of which the larger
-    /// lies in [0.5, 1) or both are 0; the exponent; the outcome, [`crate::trains::info::Outcome`] as a number. The call
+    /// stream order `result` gets four numbers of F64: real and imaginary part of the mantissa, the larger in
+    /// [0.5, 1) or both 0; the exponent; the outcome, [`crate::trains::info::Outcome`] as a number. The call
     /// neither waits for the host nor copies from it, so the stream may be captured to a graph. Whoever replays the
     /// graph keeps the trains, the result and the workspace alive.
     ///

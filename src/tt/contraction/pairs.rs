@@ -41,8 +41,7 @@ impl Pairs {
         (q - triangle(p), p)
     }
 
-    /// The weight of a pair's term: 2 off the diagonal of a halved sum, of which only the real part is used; otherwise
-    /// 1.
+    /// The weight of a pair's term: 2 off the diagonal of a halved sum, which uses only the real part; otherwise 1.
     pub fn weight(self, pair: (usize, usize)) -> f64 {
         if self.halved && pair.0 != pair.1 { 2.0 } else { 1.0 }
     }

@@ -259,8 +259,8 @@ impl Solver {
         self.run("cusolverDnXorgqr", || unsafe { run(self.handle, m, n, n, at, ld, tau, workspace, length, info) })
     }
 
-    /// Eigenvalues, not decreasing, of a Hermitian matrix in f64 of which the lower triangle is read, and eigenvectors
-    /// in its place.
+    /// Eigenvalues, not decreasing, of a Hermitian matrix in f64. Only its lower triangle is read. The eigenvectors
+    /// overwrite the matrix.
     ///
     /// # Errors
     /// As [`Solver::cholesky`].

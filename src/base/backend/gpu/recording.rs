@@ -95,7 +95,7 @@ impl Recording {
         // SAFETY: a graph of this device and a node of it; the driver copies the arguments; writes one handle.
         let mut code = unsafe { (self.nodes.add)(&mut node, self.graph, before.as_ptr(), before.len(), launch) };
         if code == SUCCESS && together {
-            // The driver's union has 64 bytes, of which this attribute is the first number.
+            // The driver's union has 64 bytes. This attribute is its first number.
             let mut value = [0u64; 8];
             value[0] = 1;
             // SAFETY: a node that was just made; reads 64 bytes.

@@ -49,7 +49,7 @@ pub(in crate::backend) struct Workspace {
 /// Most bytes of packed factors: a block of one that fills the last cache, and a narrow one of the other.
 fn packing_layout() -> Option<Layout> {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // _SC_LEVEL3_CACHE_SIZE, of which the crate libc has no declaration.
+    // _SC_LEVEL3_CACHE_SIZE, which the crate libc does not declare.
     // SAFETY: asks for a number.
     let cache = usize::try_from(unsafe { libc::sysconf(194) }).unwrap_or(0);
     #[cfg(not(all(target_os = "linux", target_env = "gnu")))]

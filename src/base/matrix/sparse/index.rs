@@ -121,7 +121,7 @@ impl<'a> Rows<'a> {
         })
     }
 
-    /// Rows of which only the offsets are known, one more than there are rows, from 0. They have no columns to read.
+    /// Rows with offsets alone, one more than there are rows, from 0. They have no columns to read.
     pub fn of_offsets(row_ptr: &'a [i64]) -> Self {
         let rows = row_ptr.len().saturating_sub(1);
         Self { row_ptr: Indices::I64(row_ptr), col_idx: Indices::I32(&[]), base: 0, rows }

@@ -50,7 +50,7 @@ pub fn norm(a: &Matrix, which: Norm) -> Result<f64> {
     norm_watched(a, which, Rows::new(csr("a", a)?)?.are_ascending(cancel)?, cancel)
 }
 
-/// [`norm()`] of a matrix of which it is known whether the columns of all rows ascend.
+/// [`norm()`] of a matrix; `is_ascending` if the columns of all rows ascend.
 fn norm_watched(a: &Matrix, which: Norm, is_ascending: bool, cancel: CancelWatch<'_>) -> Result<f64> {
     let from = csr("a", a)?;
     let held = values("a", a)?;

@@ -75,7 +75,7 @@ pub fn step<T: Scalar>(
     Ok(true)
 }
 
-/// The second product of a site, of which only one triangle is computed: `core` T, or T `core` if `last`.
+/// The second product of a site: `core` T, or T `core` if `last`. Only one triangle of it is computed.
 pub fn second<T: Scalar>(
     threads: Threads,
     workspace: &mut Workspace,

@@ -85,8 +85,8 @@ pub(super) fn bytes(call: &Call<'_>, math: Math) -> Result<(usize, Option<usize>
     let most = plan.block.min(plan.pairs.len()).max(1);
     let (environment, products) = largest(call)?;
     let whole = whole_products(call)?;
-    // The plan counts three environments for each pair of a block, of which two are for products here. For a single
-    // pair it counts one environment and one product.
+    // The plan counts three environments for each pair of a block. Products use two of them here. For a single pair it
+    // counts one environment and one product.
     let fits = if most > 1 { whole <= 2 * environment } else { whole < environment + products };
     let bytes = |elements: usize| product("pairs", product("pairs", elements, most)?, call.dtype().size());
     let one = bytes(environment)?;

@@ -211,7 +211,7 @@ pub struct Step<'a> {
 pub enum Columns<'a> {
     /// Those of a space from column 0 on, packed: column `column` was multiplied and the next has the product.
     InOrder {
-        /// Columns 0 to `column + 1` of the space, the last of which is the product.
+        /// Columns 0 to `column + 1` of the space. The last one is the product.
         space: Region<'a>,
         /// Number of the column that was multiplied, from 0.
         column: usize,

@@ -309,7 +309,7 @@ pub fn copy(
     unsafe { launch(&kernel, stream, grid, &parameters) }
 }
 
-/// The Hermitian matrix (of T) whose lower triangle, or the conjugate of which, is that of `source`, in double.
+/// The Hermitian matrix (of T), in double, whose lower triangle is that of `source` or its conjugate.
 ///
 /// # Errors
 /// [`Error::NotSupported`] for an order over 65535; as for every [launch](crate::backend::gpu::kernels#errors).

@@ -28,7 +28,7 @@ pub struct Counts<'a> {
     pub dark_image: Option<CountImage<'a>>,
     /// Least count that a logarithm is taken of.
     pub least: f64,
-    /// Rows of the panel, of which some are converted.
+    /// Rows of the whole panel. The call may convert only some of them.
     pub panel_rows: usize,
 }
 
@@ -44,7 +44,7 @@ pub struct PixelWeights<'a> {
     pub scan: usize,
     /// I32 `[views]`: the number of each view in the scan.
     pub index: Region<'a>,
-    /// Rows of the whole panel, of which the numbers may have a range.
+    /// Rows of the whole panel. The numbers may be a range of them.
     pub panel_rows: usize,
     /// Parker's weights: half of the excess of the arc over half a circle. Half fan: half width of the strip that both
     /// sides see. Rad.
@@ -62,7 +62,7 @@ pub struct Convert<'a> {
     pub number: Raw,
     /// Whether the bytes of each number stand in the other order.
     pub swap: bool,
-    /// Columns of the panel, all of which are there.
+    /// Columns of the panel. Each row has all of them.
     pub columns: usize,
     /// First row of those that are there.
     pub first_row: usize,

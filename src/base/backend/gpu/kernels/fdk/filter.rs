@@ -119,7 +119,7 @@ pub struct Filter<'a> {
     pub scan: usize,
     /// Columns of the panel and of `input`.
     pub columns: usize,
-    /// Rows of the whole panel, of which a batch may have a range.
+    /// Rows of the whole panel. A batch may have a range of them.
     pub panel_rows: usize,
     /// Columns added on the left of the panel's.
     pub added_left: usize,

@@ -187,7 +187,7 @@ impl Shape {
         }
     }
 
-    /// How images of `columns` are to lie of which rows `first_row` to `first_row + rows - 1` are stored.
+    /// The layout of images of `columns` columns, if rows `first_row` to `first_row + rows - 1` are stored.
     pub fn layout(&self, columns: usize, first_row: usize, rows: usize) -> Layout {
         let (left, top) = self.border();
         let pitch = (left + columns + left).next_multiple_of(32);

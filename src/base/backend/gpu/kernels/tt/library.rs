@@ -180,7 +180,7 @@ pub fn begin(
     unsafe { launch_plain(dtype, gpu, stream, "begin", over(count), &parameters) }
 }
 
-/// A result for each pair, of F[b, p, a] before the last core, of which `state` has the factor.
+/// A result for each pair from F[b, p, a] before the last core. `state` has the factor of F.
 ///
 /// # Errors
 /// As [`begin`].

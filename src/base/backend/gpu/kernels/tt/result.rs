@@ -26,7 +26,7 @@ pub fn one(dtype: DType) -> [i64; 2] {
     [i64::from_ne_bytes(bits.to_ne_bytes()), 0]
 }
 
-/// Writes words to device memory in stream order. They travel with the launches, of which a graph keeps a copy.
+/// Writes words to device memory in stream order. They are parameters of the launches, which a graph copies.
 ///
 /// # Errors
 /// As for every [launch](crate::backend::gpu::kernels#errors).
@@ -48,7 +48,7 @@ pub fn store(gpu: &Gpu, stream: &GpuStream, words: &[i64], to: Region<'_>) -> Re
 pub struct Terms {
     /// Number of terms that are added.
     pub count: usize,
-    /// Whether they are those of pairs p_x <= p_y, of which those off the diagonal count twice.
+    /// Whether the terms are those of pairs p_x <= p_y only. Those off the diagonal then count twice.
     pub halved: bool,
     /// Whether their real parts alone count.
     pub real: bool,
@@ -63,7 +63,7 @@ pub struct Terms {
 pub struct Spoilt {
     /// Something that is not finite is known of beforehand.
     pub known: bool,
-    /// Keys of cores of which one may be that of a number that is not finite.
+    /// Keys of cores. One may be the key of a number that is not finite.
     pub keys: Option<CoreKeys>,
 }
 

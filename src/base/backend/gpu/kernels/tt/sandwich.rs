@@ -160,7 +160,7 @@ pub fn ready(
     unsafe { start(dtype, gpu, stream, "ready", over(count), 0, &parameters) }
 }
 
-/// The terms of both groups from partial sums, of which the first `split` of `count` pairs of numbers are the first group's.
+/// The terms of both groups from partial sums, `count` pairs of numbers. The first `split` pairs belong to the first group.
 /// `exponents` are those of the groups on both sides, and `known` is added to them.
 ///
 /// # Errors
