@@ -75,7 +75,8 @@ def _candidates() -> Iterator[str]:
     # Before 1.0 each minor version may change the interface.
     soname = f"libpurlin.so.0.{c.VERSION_MINOR}" if c.VERSION_MAJOR == 0 else f"libpurlin.so.{c.VERSION_MAJOR}"
     package = Path(__file__).resolve().parent
-    roots = [package, *package.parents[:6], Path(sys.prefix), Path(sys.base_prefix)]
+    # Python 3.9 takes no slice of `parents` itself.
+    roots = [package, *list(package.parents)[:6], Path(sys.prefix), Path(sys.base_prefix)]
     multiarch = str(getattr(sys.implementation, "_multiarch", ""))
     for root in roots:
         for folder in ("", "lib", f"lib/{multiarch}" if multiarch else "lib64", "lib64"):
