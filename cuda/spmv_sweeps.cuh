@@ -65,7 +65,7 @@ __device__ void spread(const purlin_spmv_spread_params &p) {
   }
 }
 
-// Dynamic shared memory: the products of a tile, the place of each entry, the begin of each run, and the destination of
+// Dynamic shared memory: the products of a tile, the index of each entry, the begin of each run, and the destination of
 // each run.
 template <class T, class P, int THREADS>
 __device__ void collect(const purlin_spmv_collect_params &p) {

@@ -359,7 +359,7 @@ fn the_handle_table_cannot_grow() {
     assert_eq!(ffi::purlin_live_handles(), 0);
 }
 
-/// The large blocks of which each is refused: all of few, of more the first and last ones and some between.
+/// The numbers of the large blocks to refuse: all of few; of many the first and last ones and some between.
 fn chosen_blocks(blocks: i64) -> BTreeSet<i64> {
     let (first, last) = (FIRST as i64, SPREAD as i64 / 2);
     if blocks <= first + last {

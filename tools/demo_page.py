@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Joins the pages that the examples write to one page: demo_page.py FOLDER
 
-FOLDER holds the examples' pages, of which some may be missing, and their pictures. It gets index.html, with the source
+FOLDER holds the examples' pages and their pictures; some may be missing. It gets index.html, with the source
 code below each picture. Bitmaps become PNG. The examples' own pages are removed. Standard library only.
 """
 

@@ -149,7 +149,7 @@ c_programs() {
         # Limits on the number of threads, which include the driver's own.
         thread_limit) ;;
         # Processes that are killed at each file operation or write, with closed streams, or with no keys left: hundreds
-        # of them, each of which would initialize CUDA. They test files and the host, not a backend.
+        # of them, and each would initialize CUDA. They test files and the host, not a backend.
         broken_off | host_process | files_limits | files_written) ;;
         *) echo "$name" ;;
         esac
@@ -226,13 +226,13 @@ if has peers; then
             step "peers $name" python3 "$script"
             continue
         fi
-        tr ';' '\n' <<<"$PEERS" | while read -r wish arguments; do
-            [ "$wish" != "$name" ] || echo "$arguments"
-        done >"$work/wishes"
+        tr ';' '\n' <<<"$PEERS" | while read -r peer arguments; do
+            [ "$peer" != "$name" ] || echo "$arguments"
+        done >"$work/arguments"
         while read -r arguments <&3; do
             # shellcheck disable=SC2086
             step "peers $name${arguments:+ $arguments}" python3 "$script" $arguments
-        done 3<"$work/wishes"
+        done 3<"$work/arguments"
     done
     report
 fi

@@ -205,7 +205,7 @@ inline double time_cufft(const CuFft &fft, int columns, int length, int64_t rows
   return ms;
 }
 
-// `share`: of which whole back-projection the filter is to be a small part, in milliseconds for 1 200 views.
+// `share`: milliseconds of the whole back-projection of 1 200 views. The filter is to be a small part of that.
 inline void time_filter(const CuFft &fft, int n, int views, double share) {
   FilterCase c{n, n, 2 * n};
   c.views = views, c.top = 24, c.left = PURLIN_LAUNCH_FDK_NARROW;

@@ -90,8 +90,8 @@ inline purlin_status cluster(session& solver, const matrix& w, std::vector<std::
 }  // namespace detail
 
 /// Labels, 0 to `count` - 1, of the vertices into `labels`: also where the call throws `PURLIN_ERROR_NO_CONVERGENCE`,
-/// if the last iterate has as many pairs, else -1. `start_count` is the number of starts of k-means, of which the best
-/// stays; pivoted QR does not use it.
+/// if the last iterate has as many pairs, else -1. `start_count` is the number of starts of k-means, and the best
+/// result stays; pivoted QR does not use it.
 inline void cluster(session& solver, const matrix& w, std::vector<std::int64_t>& labels, info& report,
                     std::int32_t assignment = PURLIN_GRAPH_LABELS_K_MEANS, std::int64_t start_count = 10,
                     const stream& queue = {}) {

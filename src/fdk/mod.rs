@@ -6,7 +6,7 @@
 //! | [`inputs`], `open` | a run's projections, volume and backend; access to its arrays |
 //! | `part` | the part of a run that one device computes |
 //! | `lane` | a slab that accumulates pushed views |
-//! | `slot` | the place of a pushed scan between the calls, from which a cancellation drops it |
+//! | `slot` | the owner of a pushed scan between the calls; a cancellation drops the scan there |
 //! | [`fov`], `unseen`, [`frame`] | the disc that every view sees; the voxels outside; a box of a volume that reaches a source |
 //! | [`counts`] | raw detector counts to line integrals |
 //! | [`pieces`] | the single steps of a reconstruction as functions of their own |

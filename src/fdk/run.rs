@@ -201,8 +201,8 @@ pub(super) fn warn_of_rows(context: &Context, plan: &Plan, defects: PixelDefects
     warn_of_pixels(context, "weighted", (number(defects.not_finite), number(defects.too_large)), (largest, outcome));
 }
 
-/// Logs that the type cannot hold `bad` pixels of an argument, and their outcome. `too_large` of them are finite numbers
-/// beyond `largest`.
+/// Logs that the type cannot hold `bad` pixels of an argument, and their outcome. `too_large` of them are finite
+/// numbers beyond `largest`.
 fn warn_of_pixels(context: &Context, name: &str, (bad, too_large): (i64, i64), (largest, outcome): (f64, &str)) {
     if bad > 0 {
         context.log().log(Level::Warn, || {

@@ -249,8 +249,8 @@ fn text_of(payload: &(dyn Any + Send)) -> &str {
         .unwrap_or("a panic without a message")
 }
 
-/// The default panic hook writes to the host's standard error. Ours keeps the place of a panic that happens inside a
-/// call or on a purlin thread, where [`run`] turns it into a status; all others go where they went before.
+/// The default panic hook writes to the host's standard error. Ours records the location of a panic inside a call or
+/// on a purlin thread, where [`run`] turns it into a status. It passes all others to the hook that was set before.
 fn install_panic_hook() {
     static ONCE: Once = Once::new();
     if ONCE.is_completed() {

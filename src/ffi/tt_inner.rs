@@ -51,7 +51,7 @@ fn beyond(problem: &str, scaled: &str) -> Error {
     Error::Numerical(format!("the result {problem}; {scaled} gives its mantissa and exponent"))
 }
 
-/// Refuses quotients of which one is not the number. There is no scaled form of them.
+/// Refuses quotients if one has no value in F64; an underflow is accepted. There is no scaled form of them.
 pub(super) fn check_quotients(outcome: Outcome) -> Result<()> {
     match outcome {
         Outcome::Overflow => Err(Error::Numerical("values: one is beyond the range of F64".into())),

@@ -5,8 +5,8 @@
 //! norm, so that one of them tests each later product A^H Y without a product of its own.
 //!
 //! Where Y and A X have nothing to do with each other, both numbers are within rounding: of random vectors |<Y, A X>| is
-//! about ||Y|| ||A X|| over the root of the number of rows. After the first product A^H Y for which this is true there is
-//! one more, for Y = A X of the vector that is kept.
+//! about ||Y|| ||A X|| over the root of the number of rows. After the first product A^H Y for which this is true there
+//! is one more, for Y = A X of the vector that is kept.
 
 use std::sync::Arc;
 

@@ -179,7 +179,8 @@ pub trait RsvdOps<T: Scalar>: Algebra<T> {
         self.tall_read("tall copy", &host, false, false)
     }
 
-    /// Goes on with an interrupted run. Its first `passes` passes need not be made again. Passes that run backwards are the same.
+    /// Goes on with an interrupted run. Its first `passes` passes need not be made again. Every second pass runs
+    /// backwards, and those are the same as without the interruption.
     fn go_on(&mut self, _passes: u64) {}
 
     /// The first columns of the identity as a tall matrix.

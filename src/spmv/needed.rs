@@ -52,10 +52,10 @@ impl Plan {
             }
         })
     }
-    /// Device bytes that [`Plan::cached`] is charged for, and those of its products with `width` vectors. At most 16 vectors
-    /// are multiplied at once. A new plan counts the device copy of the matrix. A cached plan counts 0, or the new values
-    /// if it must be updated. 0 on the CPU. Of a kind of [`Options::kind`] other than the matrix itself, only the products
-    /// with the matrix are counted. O(rows) for a plan that is not made yet, with a transpose O(entries).
+    /// Device bytes that [`Plan::cached`] is charged for, and those of its products with `width` vectors. At most 16
+    /// vectors are multiplied at once. A new plan counts the device copy of the matrix. A cached plan counts 0, or the new
+    /// values if it must be updated. 0 on the CPU. Of a kind of [`Options::kind`] other than the matrix itself, only the
+    /// products with the matrix are counted. O(rows) for a plan that is not made yet, with a transpose O(entries).
     ///
     /// # Errors
     /// As [`Plan::new`].

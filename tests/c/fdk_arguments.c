@@ -104,7 +104,7 @@ static void creation(void) {
   BAD("truncation: is 0.001, less than half of one of", o.truncation = 0.001);
   BAD("redundancy: is full, with a gap", (g.angles = angles, o.redundancy = PURLIN_FDK_REDUNDANCY_FULL));
   BAD("redundancy: is half fan", (g.angles = angles, o.redundancy = PURLIN_FDK_REDUNDANCY_HALF_FAN));
-  /* 39.5 columns of 3 mm from the middle, of which 0.75 are beyond the axis. */
+  /* 39.5 columns of 3 mm from the middle; 0.75 of them are beyond the axis. */
   BAD("redundancy: is half fan, but the panel of view 0 reaches 0.750 columns beyond the axis, less than 4.2",
       (g.column_offset = 116.25, o.redundancy = PURLIN_FDK_REDUNDANCY_HALF_FAN));
   BAD("redundancy: is half fan, but view 0", (g.column_offset = 500, o.redundancy = PURLIN_FDK_REDUNDANCY_HALF_FAN));

@@ -17,7 +17,7 @@ static const double factorizations = 12 * MIB, ring = 16 * MIB;
 /* Row by row. */
 static double matrix[(size_t)ROWS * COLS], u[MANY * K], v[COLS * K];
 
-/* The entries (i, j) of which 8 divides i + j. */
+/* The entries (i, j) where 8 divides i + j. */
 static double values[STORED];
 static int32_t row_ptr[ROWS + 1], col_idx[STORED];
 

@@ -200,7 +200,7 @@ static void streamed(void) {
   OK(purlin_sink_to_tensor(context, same, &l));
   BAD_ARGUMENT("low_rank: overlaps m", purlin_rpca_compute_to_sinks(rpca, NULL, m, NULL, l, NULL, NULL));
   OK(purlin_sink_destroy(l));
-  /* Two sinks to one array, of which one part would be lost. */
+  /* Two sinks to one array: one part would be lost. */
   twin = array2(context, PURLIN_F64, M, N, got_rare);
   OK(purlin_sink_to_tensor(context, t, &l));
   OK(purlin_sink_to_tensor(context, twin, &s));

@@ -46,7 +46,7 @@ static void shared_memory(void) {
   OK(purlin_matrix_destroy(a));
 }
 
-/* Outputs in the arrays of the graph, of which no product is right without them. */
+/* Outputs in the arrays of the graph, which every product reads. */
 static void shared_arrays(void) {
   int64_t offsets[4] = {0, 1, 2, 3}, columns[3] = {1, 0, 2};
   double weights[3] = {1, 1, 1};

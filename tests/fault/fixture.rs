@@ -48,7 +48,7 @@ enum Place {
     Device,
 }
 
-/// A context and its objects, all of which are destroyed when it is dropped.
+/// A context and its objects. Dropping the fixture destroys all.
 pub struct Fixture {
     pub context: *mut purlin_context,
     /// Number of symmetric tensors or voxels of a batch.

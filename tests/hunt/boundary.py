@@ -168,7 +168,7 @@ class World:
         )
 
     def struct(self, name: str, reads: bool) -> int:
-        """The address of a struct of which 4096 bytes are the caller's."""
+        """The address of a struct. 4096 bytes there are the caller's."""
         space = ctypes.create_string_buffer(4096 + 16)
         self.held.append(space)
         address = (ctypes.addressof(space) + 15) // 16 * 16

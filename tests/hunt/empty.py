@@ -42,7 +42,7 @@ def shaped(found: Any, shape: tuple[int, ...], label: str, value: float = 0.0) -
 
 
 def sides(rng: np.random.Generator) -> tuple[int, int]:
-    """Two sizes, one of which is 0 at least."""
+    """Two sizes; at least one is 0."""
     n = int(rng.integers(1, 9))
     return pick(rng, (0, 0), (0, n), (n, 0))
 

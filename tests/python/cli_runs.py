@@ -16,7 +16,7 @@ needs_nibabel = pytest.mark.skipif(importlib.util.find_spec("nibabel") is None, 
 
 @pytest.fixture(autouse=True, name="folder")
 def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The working directory of the commands, at the end of which no provisional file is left, and no older one."""
+    """The working directory of the commands. After the test no provisional file is left there, and no older one."""
     monkeypatch.chdir(tmp_path)
     yield tmp_path
     assert not [path.name for word in ("partial", "older") for path in tmp_path.rglob(f"*.{word}*")]

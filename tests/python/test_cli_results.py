@@ -534,7 +534,7 @@ def test_default_counts_fit_small_graphs(capsys: pytest.CaptureFixture[str]) -> 
 
 @pytest.mark.parametrize("weighted", ["", " --weighted"])
 def test_edge_lists_that_count_from_1(weighted: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """The same graph counted from 0 and from 1, of which the vertices 5 and 6, counted from 0, hang together."""
+    """The same graph counted from 0 and from 1. Vertices 5 and 6, counted from 0, are a component."""
     edges = [(0, 1, 2.5), (1, 2, 0.5), (2, 0, 3.0), (2, 3, 1.0), (3, 4, 2.0), (5, 6, 1.5)]
     for base in (0, 1):
         Path(f"{base}.txt").write_text("".join(f"{a + base} {b + base} {w}\n" for a, b, w in edges))

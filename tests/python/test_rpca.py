@@ -134,7 +134,7 @@ def test_sinks_that_do_not_fit_are_refused(cpu: purlin.Context, tmp_path: Path) 
         for sink in sinks:
             sink.close()
     assert (tmp_path / "turned").read_bytes() == kept
-    # An image has two files, of which the header is one.
+    # An image has two files: the header and its data.
     for swapped in (False, True):
         sinks = [
             Sink.to_file(tmp_path / "x.mhd", (5, 8), np.float64, context=cpu),

@@ -127,7 +127,7 @@ class Crate:
         return paths
 
     def circles(self) -> list[list[Name]]:
-        """Groups of files of which each imports every other, directly or through others."""
+        """Groups of files that all import each other, directly or through others."""
         reach: dict[Name, set[Name]] = {}
         for module in self.files:
             reach[module], found = set(), [module]

@@ -5,7 +5,7 @@ function [labels, inertia, info] = graph_cluster(W, k, varargin)
 %   centres, and a report of the solve. Names are those of purlin.lanczos but 'kind', 'shift', 'ordering', 'known', 'start',
 %   'solve', 'dtype' and 'check_symmetry', and
 %     'assignment'  'k_means' or 'pivoted_qr'
-%     'start_count' number of starts of k-means, of which the best stays: 10. Pivoted QR has none and refuses them
+%     'start_count' number of starts of k-means, 10; the best result stays. Pivoted QR has none and refuses them
 %   Where 'restarts' were not enough there is a warning, purlin:noConvergence, and labels are those of the last iterate,
 %   or 0 if fewer than K pairs were found (info.count).
 %

@@ -5,7 +5,7 @@ function [X, values, info] = graph_embed(W, k, varargin)
 %   [X, values, info] = purlin.graph_embed(W, k, name, value, ...) also has the eigenvalues, and a report of the solve. Names
 %   are those of purlin.lanczos but 'kind', 'shift', 'ordering', 'known', 'start', 'solve', 'dtype' and 'check_symmetry', and
 %   'scaling': 'none', 'unit_rows' (Ng, Jordan, Weiss) or 'degrees' (Shi, Malik). Where 'restarts' were not enough there is a
-%   warning, purlin:noConvergence: X and values have info.count columns, of which the first info.converged are good.
+%   warning, purlin:noConvergence: X and values have info.count columns. The first info.converged are good.
 %
 %   Errors: as purlin.lanczos.
 %

@@ -2,7 +2,7 @@ function [labels, inertia] = graph_k_means(points, k, varargin)
 %GRAPH_K_MEANS  Clusters of the rows of a full matrix, by k-means++ and Lloyd's iteration.
 %   labels = purlin.graph_k_means(points, k) has a number from 1 to K for each row.
 %   [labels, inertia] = purlin.graph_k_means(points, k, name, value, ...) also has the sum of squared distances from the centres.
-%   Names: 'start_count', the number of starts of which the best stays: 10, and 'seed'.
+%   Names: 'start_count', the number of starts, 10; the best result stays. And and 'seed'.
 %
 %   Errors: purlin:invalidArgument, purlin:outOfMemory.
 %

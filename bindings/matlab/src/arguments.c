@@ -31,7 +31,7 @@ static int is_long(const mxArray *value) {
   return (mxIsInt64(value) || mxIsUint64(value)) && !mxIsComplex(value) && mxGetNumberOfElements(value) == 1;
 }
 
-/* Refuses a number that is outside of the limits, of which one that is the type's own is none. */
+/* Refuses a number outside of the limits. The message leaves out an upper limit that the type has anyway. */
 static void fail_outside(const char *name, const char *found, int64_t least, int64_t most) {
   if (most == INT64_MAX && least != INT64_MIN)
     fail("invalidArgument", "%s: is %s, expected at least %lld", name, found, (long long)least);

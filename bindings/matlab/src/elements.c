@@ -41,7 +41,7 @@ mxClassID class_of(int32_t dtype) {
 int is_complex(int32_t dtype) { return dtype == PURLIN_CF32 || dtype == PURLIN_CF64; }
 
 #if !MX_HAS_INTERLEAVED_COMPLEX
-/* Of a sparse array the elements that it stores, of which there may be far fewer than it has. */
+/* Number of stored elements: for a sparse array that of its nonzeros, which may be far fewer than its elements. */
 static size_t stored_elements(const mxArray *array) {
   return mxIsSparse(array) ? (size_t)mxGetJc(array)[mxGetN(array)] : mxGetNumberOfElements(array);
 }

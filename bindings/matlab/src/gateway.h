@@ -45,7 +45,7 @@ enum { MAX_DEVICES = 64 };
 purlin_context *temporary_context(purlin_context *context);
 purlin_tt *temporary_train(purlin_tt *tt);
 purlin_tt_matrix *temporary_train_matrix(purlin_tt_matrix *matrix);
-/* Objects of which a command makes one at most, in the order in which they are destroyed: a name, and the type without purlin_.
+/* Objects that a command makes at most one of, in the order in which they are destroyed: a name, and the type without purlin_.
  * `temporary_name` keeps one until the command ends. */
 #define SINGLE_OBJECTS(one) \
   one(rsvd, rsvd) one(sshopm, sshopm) one(rpca, rpca) one(dwi, dwi) one(lanczos, lanczos) one(plan, spmv) \
@@ -88,7 +88,7 @@ double scalar_argument(const char *name, const mxArray *value);
 int64_t integer_argument(const char *name, const mxArray *value, int64_t least, int64_t most);
 /* A list of whole numbers of at least `least`, `less` subtracted from each, in memory that MATLAB frees. */
 int64_t *integers_argument(const char *name, const mxArray *value, int64_t least, int64_t less, int64_t *count);
-/* The sizes of a train's cores, of which there is at least one. */
+/* The sizes of a train's cores, at least one. */
 int64_t *modes_argument(const char *name, const mxArray *value, int64_t *count);
 /* Says that messages about the sizes of tensors or harmonics of this order are about the argument `order`. */
 void name_order(int64_t order);

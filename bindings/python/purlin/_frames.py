@@ -15,7 +15,7 @@ _Columns = Iterator[tuple[Any, Any, Callable[[], Any]]]
 
 def _columns(value: Any) -> tuple[bool, _Columns] | None:
     """Whether `value` is a table, and name, type and values of its columns, or of the one that it is itself; None for
-    other objects. A table may have many columns, of which pandas makes an object only when it is asked for one."""
+    other objects. A table may have many columns: pandas makes the object of one only when it is asked for."""
     if hasattr(value, "isna") and hasattr(value, "iloc"):
         if value.ndim == 1:
             return False, iter([(value.name, value.dtype, lambda: value)])
@@ -44,7 +44,7 @@ def _missing(column: Any) -> npt.NDArray[Any] | None:
 
 
 def refuse_missing(name: str, value: Any) -> None:
-    """Refuses a table or column of which a value is missing, by its place: NumPy would make NaN of it."""
+    """Refuses a table or column with a missing value, and names its index: NumPy would make NaN of it."""
     is_table, columns = _columns(value) or (False, iter(()))
     for k, (label, dtype, get) in enumerate(columns):
         # A column of pandas of a type of NumPy has no other mark than NaN.
@@ -58,7 +58,7 @@ def refuse_missing(name: str, value: Any) -> None:
 
 
 def numbers_of(name: str, value: Any, objects: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The numbers of a table, or of one column, of which NumPy made an array of no numbers; anything else as it is. A
+    """The numbers of a table, or of one column, that NumPy made an array of no numbers of; anything else as it is. A
     column of another kind is refused by its name, and an integer that float64 would round by its place."""
     found = _columns(value)
     if found is None:

@@ -1,5 +1,5 @@
-"""Texts that `help` shows beside the docstrings: keyword options with their meanings, of which signatures have no more than
-`**options`, and arguments that many functions share."""
+"""Texts that `help` shows beside the docstrings: keyword options with their meanings, which signatures show as
+`**options` alone, and arguments that many functions share."""
 
 from __future__ import annotations
 

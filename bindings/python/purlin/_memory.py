@@ -265,7 +265,7 @@ def _lost_in_list(value: object, kind: npt.DTypeLike) -> tuple[tuple[int, ...], 
 
 
 def expect_list_held(name: str, value: object, array: Array, kind: npt.DTypeLike) -> None:
-    """As `expect_held`, for lists of which NumPy made an array of floating point: integers beside fractions are rounded."""
+    """As `expect_held`, for lists that NumPy converted to floating point: it rounds integers beside fractions."""
     if not isinstance(value, (list, tuple)) or array.dtype.kind not in "fc":
         return
     # Rounding keeps the magnitude of such an integer.

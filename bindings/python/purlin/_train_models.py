@@ -20,7 +20,7 @@ from ._train import TrainMatrix, expect_cores
 
 
 def operator_array(name: str, value: npt.ArrayLike, kind: npt.DTypeLike = np.float64) -> Array:
-    """A matrix of real or complex numbers of double precision, of which `kind` has the integers."""
+    """A matrix of real or complex numbers of double precision. `kind` is the type that must hold its integers."""
     array = memory.to_numpy(value, name)
     memory.expect_held(name, array, kind)
     return memory.converted(name, array, np.complex128 if array.dtype.kind == "c" else np.float64)

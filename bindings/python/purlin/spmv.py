@@ -26,7 +26,7 @@ Options = _options.SpmvOptions
 
 
 class Plan(Products):
-    """Products with A, or with `op` its transpose or adjoint, of which the plan keeps a copy unless A is `symmetric`. With
+    """Products with A, or with `op` its transpose or adjoint. The plan keeps a copy of that unless A is `symmetric`. With
     `ordering="degree"`, for power-law graphs, or "cuthill_mckee", for meshes, it keeps a copy of a square A in that order, and
     vectors go into it and back in each product.
 

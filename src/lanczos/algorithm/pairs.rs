@@ -198,8 +198,8 @@ impl<'a, T: Scalar> Job<'a, T> {
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for vectors that are zero or linearly dependent, for known vectors whose products
-    /// leave their span, if not all pairs converge, and for a solve that is not the inverse; [`Error::Numerical`] if products
-    /// are not finite; errors of the backend.
+    /// leave their span, if not all pairs converge, and for a solve that is not the inverse; [`Error::Numerical`] if
+    /// products are not finite; errors of the backend.
     pub fn run<'r>(
         &self,
         krylov: &mut Columns<'_, T>,

@@ -10,7 +10,7 @@ function value = symmetric_matrix(array, name)
     purlin.internal.validate(array, {'numeric', 'logical'}, {'2d'}, name);
     value = purlin.internal.matrix(sparse(double(array)), name);
   else
-    % Transposed, because errors name the sizes and the place of an entry that is not finite.
+    % Transposed, because errors name the sizes and the indices of an entry that is not finite.
     value = purlin.internal.matrix(array, name);
   end
 end

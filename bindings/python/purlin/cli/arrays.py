@@ -46,7 +46,7 @@ _NAMES = renaming(row_ptr="indptr", col_idx="indices", values="data")
 
 
 def expect_inputs(given: argparse.Namespace, *inputs: tuple[str, str | None]) -> None:
-    """Notes arguments and paths of inputs before the outputs are announced, none of which may be one of them."""
+    """Notes arguments and paths of inputs before the outputs are announced: no output may be one of them."""
     given.files.update({path: argument for argument, path in inputs if path is not None})
 
 

@@ -138,7 +138,7 @@ def write(argument: str, path: Path, array: Any, affine: Any) -> None:
 
 
 def volume_header(shape: tuple[int, ...], dtype: Any, spacing: Any, origin: Any) -> bytes:
-    """The first `HEADER_BYTES` of a file of samples [x, y, z], x fastest, with distances and the place of the first sample
+    """The first `HEADER_BYTES` of a file of samples [x, y, z], x fastest, with distances and the position of the first sample
     in the axes of ITK and DICOM (x to the left, y to the back), which are the negative ones of NIfTI."""
     library = nibabel("--out")
     affine = np.diag([-spacing[0], -spacing[1], spacing[2], 1.0])

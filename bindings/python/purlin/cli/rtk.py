@@ -31,7 +31,7 @@ _AXES = np.array([[0.0, 1, 0, 0], [0, 0, 1, 0], [1, 0, 0, 0], [0, 0, 0, 1]])
 
 @dataclass(frozen=True)
 class Panel:
-    """Columns and rows of the panel, their pitch in mm, and the place of the panel's centre in the projections' own axes."""
+    """Columns and rows of the panel, their pitch in mm, and the position of its centre in the projections' own axes."""
 
     columns: int
     rows: int

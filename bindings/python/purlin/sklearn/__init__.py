@@ -15,7 +15,7 @@ These differ from scikit-learn:
 - `random_state=None` is the seed 0: equal calls give equal results.
 - `context` is a `purlin.Context`, or "cpu" or "cuda" for one that each fit makes; None is the default context. Copies and
   pickles keep a word, but have None in place of a `Context`.
-- `options` is a dictionary of further options of purlin, of which each class says the function.
+- `options` is a dictionary of further options of purlin. Each class names the function that takes them.
 """
 
 from ._low_rank import PCA, TruncatedSVD

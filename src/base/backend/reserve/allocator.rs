@@ -13,8 +13,8 @@ use crate::refusal;
 /// The system's allocator, with the reserve behind it.
 pub struct Reserving;
 
-// SAFETY: every block is the system allocator's, a block of the reserve or the spare workspace. The last two are aligned to
-// their size and belong to one request at a time. Nothing here unwinds or allocates.
+// SAFETY: every block is the system allocator's, a block of the reserve or the spare workspace. The last two are
+// aligned to their size and belong to one request at a time. Nothing here unwinds or allocates.
 unsafe impl GlobalAlloc for Reserving {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {

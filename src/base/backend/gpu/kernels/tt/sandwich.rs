@@ -160,7 +160,7 @@ pub fn ready(
     unsafe { start(dtype, gpu, stream, "ready", over(count), 0, &parameters) }
 }
 
-/// The terms of both groups from partial sums, `count` pairs of numbers. The first `split` pairs belong to the first group.
+/// The terms of both groups from `count` partial sums, pairs of numbers. The first `split` belong to the first group.
 /// `exponents` are those of the groups on both sides, and `known` is added to them.
 ///
 /// # Errors
