@@ -1509,7 +1509,7 @@ typedef struct purlin_device_info {
    */
   int32_t driver_version;
   /**
-   * Multiprocessors, each of which runs several blocks.
+   * Multiprocessors. Each runs several blocks of threads at a time.
    */
   int64_t multiprocessors;
   /**
@@ -3219,7 +3219,7 @@ typedef struct purlin_rpca_info {
    */
   int64_t blocks;
   /**
-   * Rows of a block, the last of which may have fewer.
+   * Rows of a block; the last block may have fewer.
    */
   int64_t block_rows;
   /**
@@ -4094,7 +4094,7 @@ const char *purlin_status_string(int32_t status);
 
 /**
  * Message of the error in this thread's last call: one line of UTF-8 with the argument, the value found and the value
- * expected; "" after a success. At most 1024 bytes, of which the last three are "..." where it was cut. Never NULL;
+ * expected; "" after a success. At most 1024 bytes; a message that was cut ends in "...". Never NULL;
  * valid until this thread's next purlin call.
  *
  * All functions may be called while a thread or the program ends: from destructors of static and thread-local objects,
@@ -6669,7 +6669,7 @@ purlin_status purlin_rsvd_cancel(const struct purlin_rsvd *rsvd);
  *
  * @param rsvd   the decomposition.
  * @param omega  dense, on the host, of the type that is computed with; as many rows as A has columns, and at least l
- *               columns, of which the first l are used; copied. NULL: sketches are drawn again.
+ *               columns. The first l are used, and copied. NULL: sketches are drawn again.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (element type, another
  * context, an entry that is not finite), `PURLIN_ERROR_NOT_SUPPORTED` (storage, device memory), `PURLIN_ERROR_BUSY`,
  * `PURLIN_ERROR_CANCELLED` (by purlin_context_cancel; the sketch stays as it was), `PURLIN_ERROR_OUT_OF_MEMORY`.
@@ -8177,8 +8177,8 @@ purlin_status purlin_tt_contraction_set_workspace(struct purlin_tt_contraction *
  * @param      stream       NULL for the context's own.
  * @param      x            the bra.
  * @param      y            the ket; may be `x`, and then half of the work is saved.
- * @param      result       4 elements of F64 on the device: real and imaginary part of the mantissa, of which the larger
- *                          lies in [0.5, 1) or both are 0; its power of two; one of PURLIN_TT_RESULT_*, OK or NONFINITE.
+ * @param      result       4 elements of F64 on the device: real and imaginary part of the mantissa, the larger in
+ *                          [0.5, 1) or both 0; its power of two; one of PURLIN_TT_RESULT_*, OK or NONFINITE.
  *                          NULL to report the workspace alone.
  * @param[out] info         the plan; `workspace_bytes` is the need of this call. May be NULL.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (as purlin_tt_inner;
@@ -8742,7 +8742,7 @@ purlin_status purlin_tt_environments_get(struct purlin_tt_environments *environm
  * @param      v             ranks and modes of the ket at these sites, of the environments' type, packed, on the host
  *                           or on the device; neighbouring dimensions may be joined to one.
  * @param      out           those of the bra, likewise, in the same place. It may lie in cores `k` to `k` + `sites` -
- *                           1 of a train, but in none of the others, of which the environments are made.
+ *                           1 of a train, but in no other core: the environments are made of those.
  * @param[out] exponent      the result is `out` times two to this power.
  * @return as purlin_tt_environments_build, and `PURLIN_ERROR_INVALID_ARGUMENT` for sizes, type and overlap;
  * `PURLIN_ERROR_NOT_SUPPORTED` for one vector on the device, for both where the environments are on the host, and for
@@ -10198,7 +10198,7 @@ purlin_status purlin_lanczos_plan_singular(const struct purlin_lanczos *lanczos,
  *
  * The largest begin with the eigenvectors of A^H A or A A^H, whichever is smaller (`options->kind`
  * PURLIN_LANCZOS_MATRIX, the default, or GRAM), or of [0 A; A^H 0] (AUGMENTED; Golub and Kahan, SIAM J. Numer. Anal.
- * 2, 1965), none of which is formed. A Rayleigh-Ritz step follows, and the residuals of both equations are computed.
+ * 2, 1965). None of these is formed. A Rayleigh-Ritz step follows, and the residuals of both equations are computed.
  * Values below sqrt(eps) ||A|| are lost in A^H A: where the residuals are too large, and for the smallest values of
  * the default kind at once, Golub-Kahan-Lanczos with thick restart finds the triplets (Baglama and Reichel, SIAM J.
  * Sci. Comput. 27, 2005). It squares nothing, and keeps `basis` vectors of both sizes. Values are then accurate to
@@ -10399,8 +10399,8 @@ purlin_status purlin_graph_embed(struct purlin_lanczos *lanczos,
  * @param      stream       NULL for the context's own; the call begins after its work, and is complete on return.
  * @param      graph        as for purlin_graph_embed.
  * @param      assignment   PURLIN_GRAPH_LABELS_K_MEANS or PURLIN_GRAPH_LABELS_PIVOTED_QR.
- * @param      start_count  starts of k-means, of which the best stays, at least 1; 10 is usual. Not used by pivoted
- *                          QR, which has none.
+ * @param      start_count  starts of k-means, at least 1; 10 is usual. The best result stays. Not used by pivoted QR,
+ *                          which has none.
  * @param      labels       n elements of PURLIN_I64 on the host: the cluster of each vertex, 0 to k - 1.
  * @param[out] inertia      sum of the squared distances of the coordinates from their centres; may be NULL.
  * @param[out] info         report of the eigensolver; may be NULL.

@@ -92,8 +92,8 @@ pub unsafe extern "C" fn purlin_graph_embed(
 /// @param      stream       NULL for the context's own; the call begins after its work, and is complete on return.
 /// @param      graph        as for purlin_graph_embed.
 /// @param      assignment   PURLIN_GRAPH_LABELS_K_MEANS or PURLIN_GRAPH_LABELS_PIVOTED_QR.
-/// @param      start_count  starts of k-means, of which the best stays, at least 1; 10 is usual. Not used by pivoted
-///                          QR, which has none.
+/// @param      start_count  starts of k-means, at least 1; 10 is usual. The best result stays. Not used by pivoted QR,
+///                          which has none.
 /// @param      labels       n elements of PURLIN_I64 on the host: the cluster of each vertex, 0 to k - 1.
 /// @param[out] inertia      sum of the squared distances of the coordinates from their centres; may be NULL.
 /// @param[out] info         report of the eigensolver; may be NULL.

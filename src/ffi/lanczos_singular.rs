@@ -105,7 +105,7 @@ pub unsafe extern "C" fn purlin_lanczos_plan_singular(
 ///
 /// The largest begin with the eigenvectors of A^H A or A A^H, whichever is smaller (`options->kind`
 /// PURLIN_LANCZOS_MATRIX, the default, or GRAM), or of [0 A; A^H 0] (AUGMENTED; Golub and Kahan, SIAM J. Numer. Anal.
-/// 2, 1965), none of which is formed. A Rayleigh-Ritz step follows, and the residuals of both equations are computed.
+/// 2, 1965). None of these is formed. A Rayleigh-Ritz step follows, and the residuals of both equations are computed.
 /// Values below sqrt(eps) ||A|| are lost in A^H A: where the residuals are too large, and for the smallest values of
 /// the default kind at once, Golub-Kahan-Lanczos with thick restart finds the triplets (Baglama and Reichel, SIAM J.
 /// Sci. Comput. 27, 2005). It squares nothing, and keeps `basis` vectors of both sizes. Values are then accurate to

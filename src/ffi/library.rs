@@ -37,7 +37,7 @@ pub extern "C" fn purlin_status_string(status: i32) -> *const c_char {
 }
 
 /// Message of the error in this thread's last call: one line of UTF-8 with the argument, the value found and the value
-/// expected; "" after a success. At most 1024 bytes, of which the last three are "..." where it was cut. Never NULL;
+/// expected; "" after a success. At most 1024 bytes; a message that was cut ends in "...". Never NULL;
 /// valid until this thread's next purlin call.
 ///
 /// All functions may be called while a thread or the program ends: from destructors of static and thread-local objects,

@@ -90,7 +90,7 @@ pub struct purlin_rpca_info {
     pub passes: i64,
     /// Blocks of a pass, of all contexts together.
     pub blocks: i64,
-    /// Rows of a block, the last of which may have fewer.
+    /// Rows of a block; the last block may have fewer.
     pub block_rows: i64,
     /// Bytes that went to devices.
     pub bytes_to_device: i64,

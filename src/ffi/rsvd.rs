@@ -145,7 +145,7 @@ pub extern "C" fn purlin_rsvd_cancel(rsvd: *const purlin_rsvd) -> purlin_status 
 ///
 /// @param rsvd   the decomposition.
 /// @param omega  dense, on the host, of the type that is computed with; as many rows as A has columns, and at least l
-///               columns, of which the first l are used; copied. NULL: sketches are drawn again.
+///               columns. The first l are used, and copied. NULL: sketches are drawn again.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (element type, another
 /// context, an entry that is not finite), `PURLIN_ERROR_NOT_SUPPORTED` (storage, device memory), `PURLIN_ERROR_BUSY`,
 /// `PURLIN_ERROR_CANCELLED` (by purlin_context_cancel; the sketch stays as it was), `PURLIN_ERROR_OUT_OF_MEMORY`.

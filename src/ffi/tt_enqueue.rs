@@ -99,8 +99,8 @@ unsafe fn enqueue(
 /// @param      stream       NULL for the context's own.
 /// @param      x            the bra.
 /// @param      y            the ket; may be `x`, and then half of the work is saved.
-/// @param      result       4 elements of F64 on the device: real and imaginary part of the mantissa, of which the larger
-///                          lies in [0.5, 1) or both are 0; its power of two; one of PURLIN_TT_RESULT_*, OK or NONFINITE.
+/// @param      result       4 elements of F64 on the device: real and imaginary part of the mantissa, the larger in
+///                          [0.5, 1) or both 0; its power of two; one of PURLIN_TT_RESULT_*, OK or NONFINITE.
 ///                          NULL to report the workspace alone.
 /// @param[out] info         the plan; `workspace_bytes` is the need of this call. May be NULL.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (as purlin_tt_inner;

@@ -52,8 +52,8 @@ impl Locked {
         Trains::new(&self.bra, self.operator.as_deref(), &self.ket)
     }
 
-    /// Refuses an output that overlaps a core of the operator, or one of the trains but `sites` from k on, of which
-    /// nothing is kept.
+    /// Refuses an output that overlaps a core of the operator, or of a train. The `sites` cores from k on are free:
+    /// no environment uses them.
     fn expect_apart(&self, out: &Range<'_>, (k, sites): (usize, usize)) -> Result<()> {
         let trains = [("y", &*self.bra, true), ("x", &*self.ket, true)];
         let operator = self.operator.as_ref().map(|h| ("h", h.train(), false));
@@ -315,7 +315,7 @@ pub unsafe extern "C" fn purlin_tt_environments_get(
 /// @param      v             ranks and modes of the ket at these sites, of the environments' type, packed, on the host
 ///                           or on the device; neighbouring dimensions may be joined to one.
 /// @param      out           those of the bra, likewise, in the same place. It may lie in cores `k` to `k` + `sites` -
-///                           1 of a train, but in none of the others, of which the environments are made.
+///                           1 of a train, but in no other core: the environments are made of those.
 /// @param[out] exponent      the result is `out` times two to this power.
 /// @return as purlin_tt_environments_build, and `PURLIN_ERROR_INVALID_ARGUMENT` for sizes, type and overlap;
 /// `PURLIN_ERROR_NOT_SUPPORTED` for one vector on the device, for both where the environments are on the host, and for
@@ -373,8 +373,8 @@ pub unsafe extern "C" fn purlin_tt_environments_apply(
     })
 }
 
-/// Refuses a vector with other dimensions than those of the sites, of which neighbours may be joined to one. Whether sites
-/// exist and elements suffice is said where they are used.
+/// Refuses a vector with other dimensions than those of the sites. Neighbouring dimensions may be joined to one. Whether
+/// sites exist and elements suffice is checked where they are used.
 fn expect_extents(argument: &str, v: &Tensor, train: &TensorTrain, (k, sites): (usize, usize)) -> Result<()> {
     let shape = train.shape();
     if k.saturating_add(sites) > shape.len() {
