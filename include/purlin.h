@@ -1509,7 +1509,7 @@ typedef struct purlin_device_info {
    */
   int32_t driver_version;
   /**
-   * Multiprocessors. Each runs several blocks of threads at a time.
+   * Multiprocessors; each runs several blocks of threads at a time.
    */
   int64_t multiprocessors;
   /**

@@ -21,7 +21,7 @@ pub struct purlin_device_info {
     pub compute_capability_minor: i32,
     /// Version of the driver's CUDA interface, 13000 for 13.0.
     pub driver_version: i32,
-    /// Multiprocessors. Each runs several blocks of threads at a time.
+    /// Multiprocessors; each runs several blocks of threads at a time.
     pub multiprocessors: i64,
     /// Bytes of device memory, free or not.
     pub memory_total: i64,

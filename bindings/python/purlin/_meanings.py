@@ -186,7 +186,7 @@ REPORTS: dict[str, dict[str, str]] = {
         "compute_capability_major": "Major part of the compute capability.",
         "compute_capability_minor": "Minor part of the compute capability.",
         "driver_version": "Version of the driver's CUDA interface, 13000 for 13.0.",
-        "multiprocessors": "Multiprocessors.",
+        "multiprocessors": "Multiprocessors; each runs several blocks of threads at a time.",
         "memory_total": "Bytes of device memory, free or not.",
         "memory_free": "Bytes of device memory that are free now.",
         "l2_bytes": "Bytes of the L2 cache.",

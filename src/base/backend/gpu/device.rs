@@ -33,7 +33,7 @@ pub struct DeviceInfo {
     pub name: String,
     /// Compute capability, major and minor.
     pub compute_capability: (i32, i32),
-    /// Streaming multiprocessors. Each runs several blocks of threads at a time.
+    /// Streaming multiprocessors; each runs several blocks of threads at a time.
     pub multiprocessors: i32,
     /// Bytes of device memory, free or not.
     pub memory_total: u64,
