@@ -30,11 +30,14 @@ def repeated(call: Callable[..., object]) -> object:
     return call(*[ring] * (1 if call is tt.norm else 2), repeat=2**31)
 
 
-def weighted() -> object:
+def scanned() -> tuple[Any, Any, Any]:
     scheme = np.random.default_rng(0).standard_normal((24, 3))
     scheme /= np.linalg.norm(scheme, axis=1)[:, None]
-    given = [0, *[1000] * 23], scheme
-    return dwi.fit(np.full((2, 24), 0.5), *given, 2, weighting="wls", weights=np.ones((2, 24)))
+    return np.full((2, 24), 0.5), [0, *[1000] * 23], scheme
+
+
+def weighted() -> object:
+    return dwi.fit(*scanned(), 2, weighting="wls", weights=np.ones((2, 24)))
 
 
 def grid(size: Any, spacing: Any = (1.0, 1.0, 1.0)) -> fdk.Reconstruction:
@@ -48,6 +51,8 @@ CALLS: list[tuple[str, Callable[[], object]]] = [
     ("starts: has shape (4, 2), expected (V, n) with n = 3", lambda: sshopm.solve(TENSORS, starts=np.ones((4, 2)))),
     ("starts: has shape (2, 4, 3), expected (V, n)", lambda: sshopm.solve(TENSORS, starts=np.ones((2, 4, 3)))),
     ("starts: has shape (0, 3), at least 1 vector", lambda: sshopm.runs(TENSORS, np.ones((0, 3)))),
+    ("starts: row 1 is zero", lambda: sshopm.solve(TENSORS, starts=[[1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])),
+    ("starts: row 1 has a component that is not finite", lambda: sshopm.runs(TENSORS, [[1.0, 0.0, 0.0], [0.0, np.nan, 0.0]])),
     ("vectors: has shape (4, 2), expected (n,), (V, n)", lambda: sshopm.product(TENSORS, np.ones((4, 2)), 3)),
     ("vectors: has shape (2,), expected (n,), (V, n)", lambda: sshopm.product(TENSORS, np.ones(2), 3)),
     ("vectors: has shape (4, 4, 3), expected (5,) first", lambda: sshopm.product(TENSORS, np.ones((4, 4, 3)), 3)),
@@ -115,6 +120,9 @@ CALLS: list[tuple[str, Callable[[], object]]] = [
         "numerical failure: the result is beyond the range of its type; tt.Contraction.sandwich_scaled and inner_scaled give",
         lambda: tt.rayleigh([1e200 * core for core in ONES], LARGE),
     ),
+    ("start_kind: is 'random', but start vectors are", lambda: sshopm.solve(TENSORS, starts=np.eye(3), start_kind="random")),
+    ("basis: is 'mrtrix3', but that of the options is 'descoteaux07'", lambda: dwi.Dwi(basis="descoteaux07").csa(*scanned(), 2, "mrtrix3")),
+    ("'rank' is not an option; there are ", lambda: purlin.pca.PCA(2, rank=3).fit(np.eye(5))),  # type: ignore[call-arg]
     ("weighting: is 'wls', but `weights` are given", lambda: weighted()),
     ("sigma: is 1, but which = 'largest': 'nearest' is needed", lambda: purlin.lanczos.solve(np.eye(9), 2, sigma=1.0)),
     ("oversampling: is 3 for 'direct', which", lambda: purlin.rsvd.compute(np.eye(9), 2, method="direct", oversampling=3)),

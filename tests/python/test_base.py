@@ -97,7 +97,7 @@ def test_options_are_refused_by_name(cpu: purlin.Context) -> None:
     for word in ("bogus", float("nan"), -1):
         with pytest.raises(ValueError, match="log_level: is .*, expected one of"):
             purlin.Context("cpu", log_level=word)  # type: ignore[arg-type]
-    with pytest.raises(purlin.InvalidArgument, match="scale: is 2, 0 or 1 is needed"):
+    with pytest.raises(TypeError, match="^scale: is 2, expected True or False$"):
         purlin.rsvd.Rsvd(2, scale=2, context=cpu)  # type: ignore[arg-type]
 
 

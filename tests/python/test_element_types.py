@@ -31,6 +31,7 @@ MADE = pytest.mark.parametrize("made", [coordinates, rows])
         ([1, 2], "complex64", np.complex64),
         ([True, False], np.float32, np.float32),
         (np.ones(2, np.float32), None, np.float32),
+        (np.ones(2, np.float16), np.float32, np.float32),
         (None, None, np.float64),
         (None, np.float32, np.float32),
     ],
@@ -40,6 +41,11 @@ def test_values_become_the_type_that_is_asked_for(made: Callable[..., Matrix], v
         assert matrix.dtype == wanted
         given = np.ones(2) if values is None else np.asarray(values)
         np.testing.assert_array_equal(matrix.scipy().toarray(), np.diag(given).astype(wanted)[:, ::-1])
+
+
+def test_values_of_half_precision_become_single_ones() -> None:
+    with coordinates(np.ones(2, np.float16)) as matrix:
+        assert matrix.dtype == np.float32
 
 
 @MADE

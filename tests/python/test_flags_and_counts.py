@@ -46,7 +46,7 @@ CALLS: dict[str, Callable[..., Any]] = {
     "Matrix.from_scipy": lambda **given: Matrix.from_scipy(sparse.of(PATH).scipy(), **given),
     "Matrix.of": lambda **given: Matrix.of(DENSE, **given),
     "Matrix.scipy": lambda **given: sparse.of(PATH).scipy(**given),
-    "Tensor.create": lambda **given: Tensor.create((2, 2), **given),
+    "Tensor.create": lambda **given: Tensor.create(**{"shape": (2, 2), **given}),
     "Tensor.create_symmetric": lambda **given: Tensor.create_symmetric(**{"order": 4, "dimension": 3, **given}),
     "Tensor.symmetric": lambda **given: Tensor.symmetric(TENSORS, **given),
     "blocks.Sink.to_file": lambda path, **given: Sink.to_file(path / "a", (2, 2), np.float32, **given),
@@ -171,7 +171,7 @@ def test_a_value_of_another_kind_is_refused_by_name(name: str, argument: str, ki
     call(**files)
     for value in OF_KIND[kind][1]:
         # These take arrays, too.
-        if argument in ("vectors", "starts", "views") and not isinstance(value, float):
+        if argument in ("vectors", "starts", "views", "shape") and not isinstance(value, float):
             continue
         with pytest.raises((TypeError, ValueError)) as caught:
             call(**files, **{argument: value})

@@ -360,9 +360,9 @@ def test_one_object_for_many_batches(cpu: purlin.Context) -> None:
             assert solver.last_info() == found.info
             assert (plan.starts, plan.tolerance, plan.tensors) == (50, found.info.tolerance, found.info.tensors)
             assert plan.reason == "on the CPU of the context" and 0 < plan.host_bytes < found.info.host_bytes
-        with pytest.raises(purlin.InvalidArgument, match="goal: is 2, but the search for all pairs"):
+        with pytest.raises(purlin.InvalidArgument, match="goal: is 'both', but the search for all pairs"):
             solver.solve_all(batches[0][0])
-        with pytest.raises(purlin.InvalidArgument, match="starts: column 0 is zero"):
+        with pytest.raises(purlin.InvalidArgument, match="starts: row 0 is zero"):
             solver.solve(batches[0][0], starts=np.zeros((2, 3)))
         assert solver.last_info() == found.info
 

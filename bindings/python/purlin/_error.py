@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from . import _choices
@@ -118,6 +119,18 @@ def renaming(**names: str) -> Wording:
     return lambda text: first.sub(lambda found: found[1] + names[found[2]], text)
 
 
+@contextmanager
+def sized(name: str, value: object) -> Iterator[None]:
+    """Names the argument that arrays are too large by, which are made here."""
+    try:
+        yield
+    except Error:
+        raise
+    except (ValueError, MemoryError):
+        text = f"{name}: is {value}: results of that size cannot be allocated"
+        raise OutOfMemory(c.ERROR_OUT_OF_MEMORY, text) from None
+
+
 _WORDS = {word for name, words in vars(_choices).items() if name.isupper() and isinstance(words, dict) for word in words}
 # Abbreviations that are constants, too.
 _PLAIN = {"on", "qr", "v", "vh"}
@@ -141,6 +154,23 @@ _FUNCTIONS = (
 )
 
 
+# Choices that the library has as numbers in messages.
+_NUMBERED = {
+    "basis": _choices.SH,
+    "compatibility": _choices.SSHOPM_COMPAT,
+    "goal": _choices.SSHOPM_GOAL,
+    "shift_kind": _choices.SSHOPM_SHIFT,
+    "start_kind": _choices.STARTS,
+    "test": _choices.SSHOPM_TEST,
+}
+_NUMBER = re.compile(rf"^({'|'.join(_NUMBERED)}): is (\d+), but")
+_OTHER_BASIS = re.compile(r"(but that of the options is )(\d+)$")
+
+
+def _word(argument: str, number: str) -> str:
+    return next((repr(word) for word, value in _NUMBERED[argument].items() if value == int(number)), number)
+
+
 def in_python(text: str) -> str:
     """A message of the library with constants, element types and functions as this package has them."""
 
@@ -152,6 +182,8 @@ def in_python(text: str) -> str:
             return _DTYPES[found[2]]
         return repr(word) if word in _WORDS and (found[1] or word not in _PLAIN) else found[0]
 
+    text = _NUMBER.sub(lambda found: f"{found[1]}: is {_word(found[1], found[2])}, but", text)
+    text = _OTHER_BASIS.sub(lambda found: found[1] + _word("basis", found[2]), text)
     for name, own in _FUNCTIONS:
         text = name.sub(own, text)
     # Folders may have any name.

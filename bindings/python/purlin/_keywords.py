@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from . import _memory as memory
 from . import _options, _reports
+from ._checked import flag, refuse_flag
 from ._context import _word, choice
 from ._error import in_python
 
@@ -34,6 +35,8 @@ class Known(frozenset[str]):
 
     written: list[str]
     struct: str
+    flags: set[str]
+    counts: set[str]
 
 
 # By classes of options: the C struct `purlin_<..>` that has them.
@@ -46,6 +49,9 @@ def known(options: type, struct: str, *others: str) -> Known:
     written = [*options.__annotations__, *others]
     names = Known({name.rstrip("_") for name in written} - OTHERS)
     names.written, names.struct = sorted(written), struct
+    # Annotations of a TypedDict are references, or text.
+    kinds = {name: getattr(kind, "__forward_arg__", kind) for name, kind in options.__annotations__.items()}
+    names.flags, names.counts = ({name for name in kinds if kinds[name] == kind} for kind in ("bool", "int"))
     return names
 
 
@@ -63,6 +69,10 @@ def apply(raw: Any, names: Known, given: Any) -> None:
     refuse_unknown(names, given)
     words = _options.WORDS[names.struct]
     for name, value in given.items():
+        if name in names.flags:
+            value = flag(name, value)
+        elif name in names.counts:
+            refuse_flag(name, value)
         setattr(raw, name, choice(name, value, words[name]) if name in words else value)
 
 

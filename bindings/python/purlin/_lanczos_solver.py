@@ -14,7 +14,7 @@ from . import _memory as memory
 from ._callback import Progress
 from ._checked import flag, how_many
 from ._context import Context, Members, Stream, listed
-from ._error import NoConvergence
+from ._error import NoConvergence, sized
 from ._lanczos import (
     Call,
     Found,
@@ -138,8 +138,10 @@ class Lanczos(Solver[Info]):
         matrix = operand(a, self.context, kind=self._kind)
         n = order_of(matrix, self._kind)
         count = max(self._k, 0)
-        values = np.zeros(count)
-        found: Any = np.zeros((n, count), matrix.dtype, order="F") if flag("vectors", vectors) else None
+        vectors = flag("vectors", vectors)
+        with sized("k", count):
+            values = np.zeros(count)
+            found: Any = np.zeros((n, count), matrix.dtype, order="F") if vectors else None
         shown = None if found is None else Matrix.dense(found, context=self.context)
         target = Tensor.borrow(values, context=self.context)
         first, kept = self._vector("start", start, matrix), self._known(known, matrix)
@@ -179,8 +181,9 @@ class Lanczos(Solver[Info]):
         vectors = flag("vectors", vectors)
         matrix = of(a, self.context)
         count = max(self._k, 0)
-        values = np.zeros(count)
-        u, v = (np.zeros((n, count), matrix.dtype, order="F") if vectors else None for n in matrix.shape)
+        with sized("k", count):
+            values = np.zeros(count)
+            u, v = (np.zeros((n, count), matrix.dtype, order="F") if vectors else None for n in matrix.shape)
         places = [None if each is None else Matrix.dense(each, context=self.context) for each in (u, v)]
         target, first = Tensor.borrow(values, context=self.context), self._vector("start", start, matrix)
 
@@ -198,7 +201,8 @@ class Lanczos(Solver[Info]):
         """The coefficients alpha and beta of at most `steps` steps of the plain recurrence; the last beta leads out."""
         matrix = operand(a, self.context, kind=self._kind)
         steps = how_many("steps", steps)
-        alpha, beta, count = np.zeros(max(steps, 0)), np.zeros(max(steps, 0)), c_int64()
+        with sized("steps", steps):
+            alpha, beta, count = np.zeros(max(steps, 0)), np.zeros(max(steps, 0)), c_int64()
         first = self._vector("start", start, matrix)
         outputs = (alpha.ctypes.data, beta.ctypes.data, ctypes.byref(count))
         first_handle = first.handle if first else None

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from . import _constants as c
 from . import _memory as memory
-from ._checked import flag, how_many
+from ._checked import flag, how_many, rows_and_columns
 from ._context import Context, Handle, Stream, choice, default_context, initialized
 from ._error import Wording, check, in_numpy_order, renaming
 from ._interrupts import Interruption
@@ -27,7 +27,7 @@ from ._operator_functions import DeviceProduct, DeviceProducts, HostProducts, Pr
 from ._products import Products
 from ._protocols import SupportsArray, SupportsCuda
 from ._structs import MatrixInfo
-from ._tensor import LOCATIONS, Location
+from ._tensor import LOCATIONS, ORDERS, Location
 from ._typing import csr_matrix
 from .blocks import BlockRelay, Source
 
@@ -98,7 +98,7 @@ class Matrix(Handle):
     ) -> Matrix:
         """A dense matrix in memory of the library."""
         context = context or default_context()
-        flags = (c.ROW_MAJOR if order == "C" else 0) | (c.PINNED if flag("pinned", pinned) else 0)
+        flags = choice("order", order, ORDERS) | (c.PINNED if flag("pinned", pinned) else 0)
         made = c_void_p()
         status = lib.purlin_matrix_create(
             context.handle,
@@ -158,7 +158,7 @@ class Matrix(Handle):
         CuPy's and torch's) in place. `values` None = the pattern alone. `dtype` None is the type of `values`, and float64 for a
         pattern; values on the host become another type if it holds them. The indices must stay as they are. With
         `trusted` columns are not looked at: the caller answers for their range."""
-        context = context or default_context()
+        context, shape = context or default_context(), rows_and_columns("shape", shape)
         on_device = memory.on_cuda(col_idx)
         if any(memory.on_cuda(array) != on_device for array in (row_ptr, values) if array is not None):
             raise ValueError("row_ptr, col_idx, values: some are on a device and some are not")
@@ -259,9 +259,8 @@ class Matrix(Handle):
                 f"{name}: has {len(source.info.shape)} axes in Fortran order, of which all but the last would be the rows: "
                 'save the array in C order, or say order="F" for that matrix'
             )
-        order = order or ("F" if source.fortran_order else "C")
         made = c_void_p()
-        flags = c.ROW_MAJOR if order == "C" else 0
+        flags = choice("order", order or ("F" if source.fortran_order else "C"), ORDERS)
         status = lib.purlin_matrix_from_source(context.handle, source.handle, flags, ctypes.byref(made))
         owner = cls(made.value, context, source)
         owner._relay = source._relay
@@ -281,7 +280,7 @@ class Matrix(Handle):
     ) -> Matrix:
         """A matrix A known by its products: `apply` takes X, (n, count), to A X, and `adjoint` X, (m, count), to A^H X. X is a
         read-only copy, which a function may keep. The matrix keeps the memory of the last one for the next."""
-        context = context or default_context()
+        context, shape = context or default_context(), rows_and_columns("shape", shape)
         relay = HostProducts(apply, adjoint, shape, np.dtype(dtype))
         return cls._by_products(relay, shape, dtype, context, c.HOST)
 
@@ -303,7 +302,7 @@ class Matrix(Handle):
                 with cupy.cuda.ExternalStream(stream):
                     cupy.asarray(y)[...] = a @ cupy.asarray(x)
         """
-        context = context or default_context()
+        context, shape = context or default_context(), rows_and_columns("shape", shape)
         relay = DeviceProducts(apply, adjoint, shape, np.dtype(dtype))
         return cls._by_products(relay, shape, dtype, context, c.DEVICE)
 

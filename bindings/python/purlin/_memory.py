@@ -15,6 +15,7 @@ import numpy.typing as npt
 from . import _constants as c
 from . import _numbers as numbers
 from ._frames import numbers_of, refuse_missing
+from ._numbers import shown as shown
 
 Array = npt.NDArray[Any]
 
@@ -334,8 +335,13 @@ def to_numpy(value: object, name: str = "array", kind: npt.DTypeLike = np.float6
         refuse_missing(name, value)
     if not isinstance(value, np.ndarray) and hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__"):
         return np.from_dlpack(value)
-    array = np.asarray(value)
+    try:
+        array = np.asarray(value)
+    except ValueError as error:  # rows of different lengths
+        raise ValueError(f"{name}: {error}") from None
     if array.dtype.kind not in "biufc":
+        if array.dtype == object and array.ndim == 0 and array is not value:
+            raise TypeError(f"{name}: is {numbers.shown(value)}, expected an array of numbers")
         array = numbers_of(name, value, array)
     expect_list_held(name, value, array, kind)
     return array
@@ -483,14 +489,6 @@ def converted(name: str, value: object, dtype: npt.DTypeLike, order: Literal["C"
             raise ValueError(f"{name}: has numbers that {kind} does not hold")
         array = short
     return np.ascontiguousarray(array, kind) if order else np.asarray(array, kind)
-
-
-def shown(value: object) -> str:
-    """A value that a caller gave, for a message of one line: an array by its shape."""
-    if isinstance(value, np.ndarray):
-        return f"an array of shape {value.shape}"
-    text = repr(value)
-    return text if len(text) <= 80 and text.isprintable() else f"a {type(value).__name__}"
 
 
 def path_bytes(path: Any, argument: str = "path") -> bytes:

@@ -27,6 +27,14 @@ def holds(value: int, kind: npt.DTypeLike) -> bool:
     return size == 0 or (odd <= digits(kind) and size.bit_length() <= np.finfo(kind).maxexp)
 
 
+def shown(value: object) -> str:
+    """A value that a caller gave, for a message of one line: a large one by its shape or type."""
+    text = repr(value)
+    if len(text) <= 80 and text.isprintable():
+        return text
+    return f"an array of shape {value.shape}" if isinstance(value, np.ndarray) else f"a {type(value).__name__}"
+
+
 def _integer(name: str, value: int, kind: npt.DTypeLike) -> float:
     if not holds(value, kind):
         # Python does not write integers of thousands of digits.
@@ -55,7 +63,7 @@ def scalar(name: str, value: Any, dtype: npt.DTypeLike) -> Any:
 
     def wrong() -> TypeError:
         cut = isinstance(value, (complex, np.complexfloating))
-        return TypeError(f"{name}: is {value!r}, expected a {'real number' if cut else 'number'}")
+        return TypeError(f"{name}: is {shown(value)}, expected a {'real number' if cut else 'number'}")
 
     if isinstance(value, (complex, np.complexfloating)):
         if not is_complex:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from . import _capsule
 from . import _constants as c
 from . import _memory as memory
-from ._checked import flag, how_many, whole
+from ._checked import flag, how_many, sizes
 from ._context import Context, Handle, Stream, choice, default_context, initialized
 from ._error import Wording, check, renaming
 from ._lib import lib
@@ -25,13 +25,15 @@ from ._typing import CapsuleType
 
 Location = Literal["host", "device"]
 LOCATIONS = {"host": c.HOST, "device": c.DEVICE}
+ORDERS = {"C": c.ROW_MAJOR, "F": 0}
 
 
 def integers(values: Sequence[int] | None, name: str = "shape") -> Any:
     """A C array of int64, or NULL. Other numbers are refused: ctypes would cut them."""
     if values is None:
         return None
-    return (c_int64 * max(len(values), 1))(*(whole(name, value, c_int64) for value in values))
+    listed = sizes(name, values)
+    return (c_int64 * max(len(listed), 1))(*listed)
 
 
 class Tensor(Handle):
@@ -57,7 +59,7 @@ class Tensor(Handle):
     @classmethod
     def create(
         cls,
-        shape: Sequence[int],
+        shape: int | Sequence[int],
         dtype: npt.DTypeLike = np.float64,
         location: Location = "host",
         *,
@@ -65,9 +67,10 @@ class Tensor(Handle):
         pinned: bool = False,
         context: Context | None = None,
     ) -> Tensor:
-        """A dense tensor in memory of the library."""
+        """A dense tensor in memory of the library. An integer is the shape of a tensor with one axis."""
         context = context or default_context()
-        flags = (c.ROW_MAJOR if order == "C" else 0) | (c.PINNED if flag("pinned", pinned) else 0)
+        shape = sizes("shape", [shape] if isinstance(shape, (int, np.integer)) else shape)
+        flags = choice("order", order, ORDERS) | (c.PINNED if flag("pinned", pinned) else 0)
         made = c_void_p()
         status = lib.purlin_tensor_create(
             context.handle,

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from . import _constants as c
 from . import _memory as memory
-from ._checked import how_many
+from ._checked import how_many, sizes
 from ._context import Context, Handle, Stream, choice, default_context, initialized
 from ._error import InvalidArgument, check
 from ._interrupts import Interruption
@@ -97,10 +97,12 @@ def _addresses(places: list[Memory]) -> Any:
     return (kind * len(places))(*[where.address for where in places])
 
 
-def expect_cores(name: str, sizes: Sequence[object]) -> None:
-    """Refuses a list of no cores' sizes."""
-    if len(sizes) == 0:
+def expect_cores(name: str, given: object) -> tuple[int, ...]:
+    """The sizes of cores, of which there is one at least."""
+    found = sizes(name, given)
+    if not found:
         raise ValueError(f"{name}: is empty, at least 1 is needed")
+    return found
 
 
 T = TypeVar("T", bound="_Cores")
@@ -280,7 +282,7 @@ class Train(_Cores):
     ) -> Train:
         """A train of given mode sizes (d) and ranks (d + 1) in memory of the library, whose cores have yet to be set."""
         context = context or default_context()
-        expect_cores("modes", modes)
+        modes, ranks = expect_cores("modes", modes), sizes("ranks", ranks)
         if len(ranks) != len(modes) + 1:
             raise ValueError(f"ranks: are {len(ranks)}, expected {len(modes) + 1}")
         made = c_void_p()
@@ -427,7 +429,7 @@ class TrainMatrix(_Cores):
     ) -> TrainMatrix:
         """A TT-matrix in memory of the library, whose cores have yet to be set."""
         context = context or default_context()
-        expect_cores("rows", rows)
+        rows, cols, ranks = expect_cores("rows", rows), sizes("cols", cols), sizes("ranks", ranks)
         if len(cols) != len(rows) or len(ranks) != len(rows) + 1:
             raise ValueError(f"rows, cols, ranks: are {len(rows)}, {len(cols)} and {len(ranks)}, expected d, d, d + 1")
         made = c_void_p()

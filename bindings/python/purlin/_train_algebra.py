@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from . import _constants as c
 from . import _memory as memory
-from ._checked import flag, how_many, whole
+from ._checked import flag, how_many, sizes, whole
 from ._context import Context, choice, default_context, initialized
 from ._error import renaming
 from ._interrupts import Interruption
@@ -253,7 +253,7 @@ def random(
 ) -> Train:
     """A train of normally distributed cores, whose squared norm is 1 in the mean."""
     context = context or default_context()
-    expect_cores("modes", modes)
+    modes, ranks = expect_cores("modes", modes), sizes("ranks", ranks)
     if len(ranks) != len(modes) + 1:
         raise ValueError(f"ranks: are {len(ranks)}, expected {len(modes) + 1}")
     made = c_void_p()
@@ -292,7 +292,7 @@ def _constant(
     call: Any, modes: Sequence[int], dtype: npt.DTypeLike, location: Location, context: Context | None
 ) -> Train:
     context = context or default_context()
-    expect_cores("modes", modes)
+    modes = expect_cores("modes", modes)
     made = c_void_p()
     where = choice("location", location, LOCATIONS)
     status = call(context.handle, memory.computing_number(dtype), where, len(modes), integers(modes), ctypes.byref(made))
@@ -302,7 +302,8 @@ def _constant(
 def product_state(vectors: Sequence[npt.ArrayLike], *, context: Context | None = None) -> Train:
     """The train of rank 1 whose entry at (i, j, ..) is vectors[0][i] vectors[1][j] .."""
     context = context or default_context()
-    expect_cores("vectors", vectors)
+    if len(vectors) == 0:
+        raise ValueError("vectors: is empty, at least 1 is needed")
     arrays = [memory.to_numpy(vector, f"vectors: vector {k}") for k, vector in enumerate(vectors)]
     for k, array in enumerate(arrays):
         if array.ndim != 1:
@@ -325,6 +326,7 @@ def element(x: object, index: Sequence[int], *, context: Context | None = None) 
     """The entry at an index tuple."""
     context = _on(context, x)
     train, parts = Train.of(x, context, "x"), (c_double * 2)()
+    index = sizes("index", index)
     if len(index) != len(train):
         raise ValueError(f"index: has {len(index)} numbers, the train has {len(train)} cores")
     given = (context.handle, None, train.handle, integers(index, "index"), parts)

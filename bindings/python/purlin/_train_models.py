@@ -77,7 +77,7 @@ def heisenberg(
 def identity(modes: Sequence[int], *, dtype: npt.DTypeLike = np.float64, context: Context | None = None) -> TrainMatrix:
     """The identity as a TT-matrix."""
     context = context or default_context()
-    expect_cores("modes", modes)
+    modes = expect_cores("modes", modes)
     made = c_void_p()
     status = lib.purlin_tt_matrix_identity(
         context.handle, memory.computing_number(dtype), len(modes), integers(modes), ctypes.byref(made)
@@ -98,7 +98,7 @@ def from_terms(
 ) -> TrainMatrix:
     """A sum of products of operators at single sites: terms are (coefficient, [(site, operator), ..])."""
     context = context or default_context()
-    expect_cores("modes", modes)
+    modes = expect_cores("modes", modes)
     number = memory.computing_number(dtype)
     kind = real_type(dtype)
     borrowed: dict[int, Tensor] = {}

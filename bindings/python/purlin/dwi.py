@@ -21,7 +21,7 @@ from ._batch import Batch, Outputs
 from ._callback import Progress
 from ._checked import at_least
 from ._context import Context, Stream, choice, default_context, initialized, listed
-from ._error import InvalidArgument, Wording, renaming
+from ._error import InvalidArgument, Wording, renaming, sized
 from ._keywords import Known, apply, known, refuse_unknown
 from ._lib import lib
 from ._memory import Array
@@ -284,7 +284,8 @@ class Dwi(PairSolver):
         volume = self._voxels(source, stream)
         count = at_least("count", count, 1)
         out = Outputs(volume)
-        found, peak_array = out.add((volume.count, count, self._components), volume.dtype)
+        with sized("count", count):
+            found, peak_array = out.add((volume.count, count, self._components), volume.dtype)
         counts, count_array = out.add((volume.count,), np.int32)
         state, status_array = out.add((volume.count,), np.int32)
         inside = _placed_mask(volume, mask)

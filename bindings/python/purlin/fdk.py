@@ -256,7 +256,8 @@ class Reconstruction(Solver[Info]):
     def push(self, views: int | Sequence[int], projections: object) -> None:
         """Views as they arrive, (rows, columns) or (count, rows, columns), in any order, each once. Returns before the
         GPU is done with them. `progress` gets the views pushed and all views."""
-        numbers = list(views) if isinstance(views, Iterable) else [views]
+        has_axis = isinstance(views, Iterable) and getattr(views, "ndim", None) != 0
+        numbers: Any = list(views) if has_axis else [views]  # type: ignore[arg-type]
         given = borrowed(projections, self.context, name="projections")
         with self._relay.call() as running:
             status = lib.purlin_fdk_push(self.handle, len(numbers), integers(numbers, "views"), given.handle)

@@ -25,7 +25,7 @@ from . import _memory as memory
 from ._callback import Progress, interruptible
 from ._checked import flag, how_many, whole
 from ._context import Context, Stream, choice
-from ._error import InvalidArgument, check
+from ._error import InvalidArgument, check, sized
 from ._graph_results import Clusters, Embedding, Fiedler
 from ._lanczos import Info, Kind, Options, operand, place, wording
 from ._interrupts import Interruption
@@ -81,7 +81,8 @@ class Density(NamedTuple):
     def histogram(self, start: float, stop: float, bins: int) -> Array:
         """Shares of the spectrum in equal parts of an interval; values outside count in the first and the last."""
         parts = how_many("bins", bins)
-        shares = np.zeros(max(parts, 1))
+        with sized("bins", parts):
+            shares = np.zeros(max(parts, 1))
         points, weights = (memory.converted("density", list_, np.float64) for list_ in self)
         data = (points.ctypes.data, weights.ctypes.data)
         ends = real("start", start), real("stop", stop)
@@ -159,7 +160,8 @@ def embed(
     converged."""
     count = _count("k", k, solver)
     graph = _real(w, _home(solver, context, options))
-    coordinates, values = np.zeros((graph.shape[0], max(count, 0)), order="F"), np.zeros(max(count, 0))
+    with sized("k", count):
+        coordinates, values = np.zeros((graph.shape[0], max(count, 0)), order="F"), np.zeros(max(count, 0))
     target = Matrix.dense(coordinates, context=graph.context)
     shown = Tensor.borrow(values, context=graph.context)
     chosen = choice("scaling", scaling, _SCALINGS)
@@ -326,7 +328,8 @@ def density(
     matrix = operand(a, _home(solver, context, given), kind=kind if solver is None else solver._kind)
     steps, vector_count = how_many("steps", steps), how_many("vector_count", vector_count)
     most = max(steps, 0) * max(vector_count, 0)
-    points, weights, count = np.zeros(most), np.zeros(most), c_int64()
+    with sized(*(("steps", steps) if steps >= vector_count else ("vector_count", vector_count))):
+        points, weights, count = np.zeros(most), np.zeros(most), c_int64()
     targets = [Tensor.borrow(array, context=matrix.context) for array in (points, weights)]
     with _solver(1, matrix, progress, given, solver) as own:
         handles = [target.handle for target in targets]

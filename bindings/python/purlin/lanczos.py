@@ -21,7 +21,7 @@ from . import _memory as memory
 from ._callback import Progress
 from ._checked import flag, how_many, is_flag
 from ._context import Context, Stream, choice
-from ._error import check
+from ._error import check, sized
 from ._lanczos import (
     THROUGH,
     Call,
@@ -126,12 +126,13 @@ def run(
     call = Call(k, which, progress, options)
     expect_held(matrix, options)
     n = order_of(matrix, options.get("kind", "matrix"))
-    values, residuals = np.zeros(max(k, 0)), np.zeros(max(k, 0))
     found: Any = vectors
     if not is_flag(vectors):
         memory.require_writable("vectors", vectors, as_matrix=True)
-    else:
-        found = np.zeros((n, max(k, 0)), matrix.dtype, order="F") if vectors else None
+    with sized("k", k):
+        values, residuals = np.zeros(max(k, 0)), np.zeros(max(k, 0))
+        if is_flag(vectors):
+            found = np.zeros((n, max(k, 0)), matrix.dtype, order="F") if vectors else None
     first = None if start is None else Tensor.borrow(memory.converted("start", start, matrix.dtype), context=context)
     kept = None if known is None else Matrix.dense(memory.converted("known", known, matrix.dtype), context=context, name="known")
     inverse = None if solve is None else solver_of(solve, n, matrix.dtype, context)
@@ -317,9 +318,10 @@ def singular(
     call.options.kind = choice("through", through, THROUGH)
     rows, cols = matrix.shape
     count = max(k, 0)
-    values, residuals = np.zeros(count), np.zeros(count)
     vectors = flag("vectors", vectors)
-    u, v = (np.zeros((n, count), matrix.dtype, order="F") if vectors else None for n in (rows, cols))
+    with sized("k", k):
+        values, residuals = np.zeros(count), np.zeros(count)
+        u, v = (np.zeros((n, count), matrix.dtype, order="F") if vectors else None for n in (rows, cols))
     first = None if start is None else Tensor.borrow(memory.converted("start", start, matrix.dtype), context=context)
     lists = [Tensor.borrow(values, context=context), Tensor.borrow(residuals, context=context)]
     places = [None if each is None else Matrix.dense(each, context=context) for each in (u, v)]

@@ -23,7 +23,7 @@ from ._checked import flag, how_many
 from ._context import Context, Handle, Stream, default_context, home, initialized, listed
 from ._error import check, renaming
 from ._interrupts import Interruption
-from ._keywords import known
+from ._keywords import known, refuse_unknown
 from ._lib import lib
 from ._matrix import Matrix
 from ._memory import Array
@@ -320,6 +320,7 @@ class PCA:
     def _session(self) -> _Session:
         """A session for one call."""
         rank = how_many("n_components", self.n_components)
+        refuse_unknown(_OPTIONS, [name for name in self._options if name not in _OPTIONS.written])
         return _Session(rank, progress=self._progress, context=self.context, **self._options)
 
     def _fit(self, X: MatrixLike, wanted: bool, stream: Stream | None) -> Any:

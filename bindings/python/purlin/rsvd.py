@@ -23,9 +23,9 @@ from . import _constants as c
 from . import _memory as memory
 from . import _options, _reports
 from ._callback import Progress, ProgressRelay
-from ._checked import flag, how_many
+from ._checked import at_least, flag, how_many
 from ._context import Context, Members, Stream, choice, initialized, listed
-from ._error import NoConvergence, renaming
+from ._error import NoConvergence, renaming, sized
 from ._keywords import apply, known, report
 from ._lib import lib
 from ._matrix import Matrix
@@ -143,7 +143,9 @@ class Rsvd(Solver[Info]):
     def sketch(self, rows: int, columns: int, dtype: npt.DTypeLike = np.float64) -> Array:
         """The sketch that a run draws, (rows, columns)."""
         memory.computing_number(dtype)
-        made = np.empty((how_many("rows", rows), how_many("columns", columns)), dtype, order="F")
+        shape = at_least("rows", rows, 0), at_least("columns", columns, 0)
+        with sized(*(("rows", shape[0]) if shape[0] >= shape[1] else ("columns", shape[1]))):
+            made = np.empty(shape, dtype, order="F")
         omega = Matrix.dense(made, context=self.context)
         self.context._run(lib.purlin_rsvd_sketch, self.handle, None, omega.handle)
         return made

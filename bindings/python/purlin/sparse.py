@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from . import _constants as c
 from . import _memory as memory
-from ._checked import flag, how_many
+from ._checked import flag, how_many, rows_and_columns
 from ._choices import ORDERING
 from ._context import Context, choice, default_context
 from ._error import Wording, renaming
@@ -96,7 +96,7 @@ def from_coordinates(
     """Entries in any order. `values` None = a pattern, all of whose entries are 1. `dtype` None is the type of `values`,
     and float64 for integers and a pattern; values become another type if it holds them."""
     context, number = context or default_context(), memory.dtype_number(np.float64 if dtype is None else dtype)
-    rows, cols = _indices("row", row), _indices("col", col)
+    rows, cols, shape = _indices("row", row), _indices("col", col), rows_and_columns("shape", shape)
     if rows.shape != cols.shape:
         raise ValueError(f"col: has shape {cols.shape}, expected {rows.shape}")
     if rows.dtype != cols.dtype:
@@ -104,8 +104,10 @@ def from_coordinates(
     held = None
     if values is not None:
         array = np.ascontiguousarray(memory.to_numpy(values, "values"))
-        if dtype is not None or array.dtype.kind in "iub":
-            array = memory.converted("values", array, np.float64 if dtype is None else dtype)
+        # No sparse matrix has integers or numbers of half precision.
+        kind = np.result_type(array, np.float32) if array.dtype.kind in "fc" else np.float64
+        if dtype is not None or array.dtype.kind in "iub" or array.dtype == np.float16:
+            array = memory.converted("values", array, kind if dtype is None else dtype)
         if array.shape != rows.shape:
             raise ValueError(f"values: has shape {array.shape}, expected {rows.shape}")
         held = memory.host_memory(array, name="values")

@@ -20,7 +20,7 @@ from ._batch import Batch, Outputs
 from ._callback import Progress
 from ._checked import at_least, how_many, whole
 from ._context import Context, Stream, choice, default_context, initialized, listed
-from ._error import InvalidArgument, renaming
+from ._error import InvalidArgument, renaming, sized
 from ._keywords import Known, apply, known, refuse_unknown
 from ._lib import lib
 from ._memory import Array
@@ -108,7 +108,8 @@ class Sshopm(PairSolver):
 
     def _solve(self, batch: Batch, pairs: int, starts: object | None) -> Pairs:
         out = Outputs(batch)
-        results, arrays = _pair_results(batch, out, pairs)
+        with sized("pairs", pairs):
+            results, arrays = _pair_results(batch, out, pairs)
         given = None if starts is None else _starts(batch, starts)
         info = self.solve_into(batch.tensor, results, starts=given, stream=batch.stream)
         out.collect()
@@ -134,7 +135,8 @@ class Sshopm(PairSolver):
 
     def _listed(self, batch: Batch, pairs: int) -> AllPairs:
         out = Outputs(batch)
-        results, arrays = _pair_results(batch, out, pairs)
+        with sized("pairs", pairs):
+            results, arrays = _pair_results(batch, out, pairs)
         morse_sum, found = out.add((batch.count,), np.int32)
         morse_expected, expected = out.add((batch.count,), np.int32)
         info = self.solve_all_into(
@@ -196,6 +198,11 @@ def _starts(batch: Batch, starts: object) -> Tensor:
     _expect_vectors("starts", array, batch, "(V, n)", array.ndim == 2)
     if array.shape[0] == 0:
         raise InvalidArgument(c.ERROR_INVALID_ARGUMENT, f"starts: has shape {array.shape}, at least 1 vector is needed")
+    # The library would name columns.
+    not_finite, zero = ~np.isfinite(array).all(axis=1), ~array.any(axis=1)
+    for found, problem in ((not_finite, "has a component that is not finite"), (zero, "is zero")):
+        if found.any():
+            raise InvalidArgument(c.ERROR_INVALID_ARGUMENT, f"starts: row {int(found.argmax())} {problem}")
     return _placed(batch, array)
 
 
@@ -266,7 +273,7 @@ def solve(
     number of entries. A `shift` that is given, 0 too, makes `shift_kind` "fixed".
     """
     batch = Batch(tensors, order, dimension, context, stream)
-    is_count = starts is not None and isinstance(starts, (int, np.integer))
+    is_count = isinstance(starts, (int, np.integer)) or (isinstance(starts, np.ndarray) and starts.ndim == 0)
     count: Any = starts if is_count else None
     with _solver(batch.context, progress, options, _SOLVE_OPTIONS, count) as solver:
         return solver._solve(batch, _some(pairs), None if is_count else starts)
@@ -315,7 +322,8 @@ def runs(
         setattr(results, "start_" + name, tensor)
     recorded = None
     if trace > 0:
-        results.trace, recorded = out.add((trace,), batch.dtype)
+        with sized("trace", trace):
+            results.trace, recorded = out.add((trace,), batch.dtype)
     info = solve_into(
         batch.tensor,
         results,
@@ -425,7 +433,9 @@ def starts(
     if kind is None:
         kind = "fibonacci_hemisphere" if dimension == 3 else "random"
     memory.dtype_number(dtype, ("float32", "float64"))
-    vectors = np.empty((at_least("count", count, 0), dimension), dtype)
+    count = at_least("count", count, 0)
+    with sized("count", count):
+        vectors = np.empty((count, dimension), dtype)
     target = Tensor.from_memory(memory.host_memory(vectors).reversed(), context)
     number = choice("kind", kind, w.STARTS)
     given = (context.handle, None, number, whole("seed", seed, c_uint64), target.handle)

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from . import _constants as c
 from . import _memory as memory
 from ._callback import Progress, ProgressRelay
-from ._checked import how_many, whole
+from ._checked import how_many, sizes, whole
 from ._context import Context, Group, Handle, Stream, home, initialized, listed
 from ._error import InvalidArgument, Wording, check, renaming
 from ._interrupts import Interruption
@@ -326,7 +326,7 @@ class Contraction(Handle):
     ) -> Array:
         """<x|A_k|x> / <x|x> with `op` (n, n) at each of `sites`, by default all."""
         train, matrix = Train.of(x, self.context, "x"), operator_array("op", op)
-        places = list(range(len(train))) if sites is None else list(sites)
+        places = tuple(range(len(train))) if sites is None else sizes("sites", sites)
         values = np.zeros(len(places), np.complex128)
         given, out = (Tensor.borrow(a, context=self.context) for a in (matrix, values))
         rest = (train.handle, given.handle, len(places), integers(places, "sites"), out.handle)
