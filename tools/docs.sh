@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# The site in target/docs: pages of docs, the reference of every language, and Doxygen's pages of the headers. Needs the
-# installed library, from which Python's reference is made. Fails for a link that leads nowhere. It loads nothing from a
-# network when it is read. The code of recipes and tutorials runs first, their MATLAB lines where there is an Octave.
+# The site in target/docs: pages of docs, the reference of every language and of the command, Doxygen's pages of the headers
+# and, where there is cargo, rustdoc's of the crates. Needs the installed library, from which the reference of Python and of the
+# command is made. Fails for a link that leads nowhere. It loads nothing from a network when it is read. The code of recipes
+# and tutorials runs first, their MATLAB lines where there is an Octave.
 set -euo pipefail
 source "$(dirname "$0")/environment.sh"
 have doxygen || skip "no doxygen: the site"
@@ -23,7 +24,13 @@ cd "$ROOT"
     echo "HTML_OUTPUT = c"
     echo "GENERATE_TAGFILE = \"$pages/api/purlin.tag\""
 } | doxygen -
-"$PYTHON" -B tools/site/reference.py "$pages" "$CARGO_TARGET_DIR/doc"
+"$PYTHON" -B tools/site/reference.py "$pages"
+if have cargo; then
+    tools/checks/rustdoc.sh
+else
+    say "docs: no cargo: the reference of Rust has its options alone"
+fi
+"$PYTHON" -B tools/site/rust_reference.py "$pages" "$CARGO_TARGET_DIR/doc"
 # purlin_mex, with which the pages' MATLAB code runs, in Octave.
 gateway=
 if have octave-cli && have mkoctfile; then
@@ -33,6 +40,7 @@ if have octave-cli && have mkoctfile; then
 fi
 purlin_python() { PURLIN_LIBRARY=$PREFIX/lib/libpurlin.so PYTHONPATH=$ROOT/bindings/python "$VENV/bin/python" -B "$@"; }
 purlin_python tools/site/python_reference.py "$pages"
+purlin_python tools/site/command_reference.py "$pages"
 "$PYTHON" -B tools/site/excerpts.py docs/tutorials/*.md
 purlin_python tools/site/recipes.py "$gateway" docs/recipes.md docs/tutorials/*.md
 rm "$pages/api/purlin.tag"

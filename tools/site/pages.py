@@ -18,8 +18,11 @@ LINK = re.compile(r"(!?\[(?:[^\[\]]|\[[^\]]*\])*\]\()([^)\s]+)(\))")
 FENCE = re.compile(r"\s*(```+|~~~+)")
 ITEM = re.compile(r"\s*([-*]|1\.) ")
 LANGUAGES = {".c": "c", ".h": "c", ".cpp": "cpp", ".hpp": "cpp", ".f90": "fortran", ".m": "matlab", ".py": "python", ".rs": "rust", ".sh": "sh", ".toml": "toml"}
-# A sentence of README.md that tells a reader of the repository to build the site that this page is on.
-TO_SITE = ("`make docs` for a site with the reference of every language", "[the reference of every language](reference/index.md)")
+# Texts for readers of the repository, in whose place the site has links to pages that are made with it.
+TO_SITE = {
+    "README.md": ("`make docs` for a site with the reference of every language", "[the reference of every language](reference/index.md)"),
+    "docs/command.md": ("`purlin COMMAND --help` lists the options", "[The reference](reference/command.md) and `purlin COMMAND --help` list the options"),
+}
 COPIED = {".png", ".svg", ".webp", ".css", ".js", ".json"}
 
 
@@ -120,10 +123,11 @@ class Pages:
             shutil.copyfile(source, made)
         elif source.suffix == ".md":
             text = self.rewrite(path, source.read_text())
-            if path == "README.md":
-                if text.count(TO_SITE[0]) != 1:
-                    self.wrong.append(f"{path}: lacks the text: {TO_SITE[0]}")
-                text = text.replace(*TO_SITE)
+            if path in TO_SITE:
+                old, new = TO_SITE[path]
+                if text.count(old) != 1:
+                    self.wrong.append(f"{path}: lacks the text: {old}")
+                text = text.replace(old, new)
             made.write_text(as_python_markdown(text))
         else:
             text = source.read_text()

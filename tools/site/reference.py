@@ -1,18 +1,17 @@
-"""Writes the reference of C, C++, Fortran, MATLAB and Rust: reference.py PAGES RUSTDOC
+"""Writes the reference of C, C++, Fortran and MATLAB: reference.py PAGES
 
-PAGES is the folder of the site's pages, in which api/c has Doxygen's output and api/purlin.tag its list of names. RUSTDOC
-is the folder of rustdoc's output, which is copied if it is there. Standard library only.
+PAGES is the folder of the site's pages, in which api/c has Doxygen's output and api/purlin.tag its list of names. Standard
+library only.
 """
 
 from __future__ import annotations
 
 import re
-import shutil
 import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
-from texts import FAMILIES, ROOT, escaped, expect_options, interface, option_tables, sections
+from texts import FAMILIES, ROOT, escaped, expect_options, interface, option_tables, sections, write
 
 FORTRAN = ROOT / "bindings/fortran"
 MATLAB = ROOT / "bindings/matlab/+purlin"
@@ -244,20 +243,6 @@ def matlab_page(pages: Path) -> None:
     write(pages, "matlab", text)
 
 
-def rust_page(pages: Path, rustdoc: Path) -> None:
-    text = ["# Rust", "", "The core is a safe Rust library, in crates by family; the crate `purlin` exports all of them."]
-    if (rustdoc / "purlin/index.html").exists():
-        shutil.copytree(rustdoc, pages / "api/rust", dirs_exist_ok=True)
-        text += ["", "[The reference of `cargo doc`](../api/rust/purlin/index.html)."]
-    else:
-        text += ["", "`tools/test.sh rustdoc` makes its reference, in `target/doc/purlin/index.html`. This site was built without it."]
-    text += ["", "| crate | contents |", "| --- | --- |"]
-    for manifest in sorted((ROOT / "src").rglob("Cargo.toml")):
-        said = re.search(r'^description = "(.*)"', manifest.read_text(), re.M)
-        text.append(f"| `{re.search(r'^name = .(.*).$', manifest.read_text(), re.M)[1]}` | {escaped(said[1]) if said else ''} |")
-    write(pages, "rust", text)
-
-
 def index_page(pages: Path) -> None:
     text = ["# Reference", "", "One name has one meaning in all languages; [the names side by side](../interface.md).", ""]
     text += ["| language | page | full documentation |", "| --- | --- | --- |"]
@@ -266,24 +251,17 @@ def index_page(pages: Path) -> None:
     text += ["| Python | [modules, classes, options](python.md) | `help(purlin.rsvd)` |"]
     text += ["| Fortran | [types and procedures](fortran.md) | |"]
     text += ["| MATLAB, Octave | [help texts](matlab.md) | `help purlin.rsvd` |"]
-    text += ["| Rust | [crates](rust.md) | |"]
-    text += ["| shell | [the command](../command.md) | `purlin COMMAND --help` |"]
+    text += ["| Rust | [crates and options](rust.md) | `cargo doc` |"]
+    text += ["| shell | [options of the command](command.md) | `purlin COMMAND --help` |"]
     write(pages, "index", text)
 
 
-def write(pages: Path, name: str, lines: list[str]) -> None:
-    (pages / "reference").mkdir(exist_ok=True)
-    text = re.sub(r"\n{3,}", "\n\n", "\n".join(lines))
-    (pages / f"reference/{name}.md").write_text(text + "\n")
-
-
 def main() -> None:
-    pages, rustdoc = map(Path, sys.argv[1:3])
+    pages = Path(sys.argv[1])
     index_page(pages)
     c_pages(pages)
     fortran_page(pages)
     matlab_page(pages)
-    rust_page(pages, rustdoc)
 
 
 if __name__ == "__main__":

@@ -122,3 +122,9 @@ def expect_options(page: str, parts: dict[str, str], entries: list[Entry], left_
         raise SystemExit(f"error: reference/{page}.md: lacks the options {', '.join(sorted(map('.'.join, absent)))}")
     if needless := left_out - missing:
         raise SystemExit(f"error: reference/{page}.md: has {', '.join(sorted(map('.'.join, needless)))}, listed as left out")
+
+
+def write(pages: Path, name: str, lines: list[str]) -> None:
+    (pages / "reference").mkdir(exist_ok=True)
+    text = re.sub(r"\n{3,}", "\n\n", "\n".join(lines))
+    (pages / f"reference/{name}.md").write_text(text + "\n")
