@@ -1,35 +1,51 @@
 """Checks the built site: links.py FOLDER
 
 Each link and picture of each page has a file and, with an anchor, an element of that name; nothing is loaded from a
-network; each page can be reached from index.html. Pages of Doxygen and rustdoc, which check their own, are only pointed to.
-Standard library only.
+network; each page can be reached from index.html; no sign of Markdown is left in the text. Pages of Doxygen and rustdoc,
+which check their own, are only pointed to. Standard library only.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 FOREIGN = ("api/",)
+CODE = {"code", "pre", "script", "style"}
 LOADED = {("script", "src"), ("img", "src"), ("iframe", "src"), ("source", "src"), ("video", "src")}
 # Rows for readers that only search engines and the theme use.
 RELATIONS = {"canonical", "next", "prev"}
 
 
+# Signs of Markdown that stay visible where Python's Markdown did not understand them.
+UNREAD = re.compile(r"\\[<*_\[\]|`]|`|\]\(")
+
+
 class Page(HTMLParser):
-    """The anchors of a page, its links and the files that it loads."""
+    """The anchors of a page, its links, the files that it loads, and its text outside of code that is unread Markdown."""
 
     def __init__(self, text: str) -> None:
         super().__init__(convert_charrefs=True)
         self.anchors: set[str] = set()
         self.links: list[str] = []
         self.loads: list[str] = []
+        self.unread: list[str] = []
+        self._code = 0
         self.feed(text)
 
+    def handle_endtag(self, tag: str) -> None:
+        self._code -= tag in CODE
+
+    def handle_data(self, data: str) -> None:
+        if not self._code and UNREAD.search(data):
+            self.unread.append(data.strip())
+
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self._code += tag in CODE
         given = {name: value or "" for name, value in attributes}
         self.anchors |= {given[name] for name in ("id", "name") if name in given}
         for name, value in given.items():
@@ -50,6 +66,7 @@ def main() -> None:
     followed: dict[str, set[str]] = {}
     for name, page in pages.items():
         followed[name] = set()
+        wrong += [f"{name}: Markdown that is shown as text: {text[:120]!r}" for text in page.unread]
         for link in [*page.links, *page.loads]:
             parts = urlsplit(link)
             if parts.scheme or parts.netloc:

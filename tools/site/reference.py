@@ -134,7 +134,15 @@ class Module:
     def _signature(self, at: int, kind: str, name: str, arguments: str) -> str:
         """The arguments with their types; those that may be left out in brackets."""
         declared: dict[str, str] = {}
+        within_interface = False
         for line in self.lines[at + 1 :]:
+            if re.match(r"\s*(end )?interface\b", line):
+                within_interface = "end" not in line
+            elif within_interface:
+                # An argument that is a function of the caller.
+                if (m := re.match(r"\s*((?:subroutine|function) (\w+)\s*\(.*?\))", line)) and "end" not in line.split()[0]:
+                    declared[m[2]] = m[1]
+                continue
             if re.match(rf"\s*end {kind}", line):
                 break
             if m := re.match(r"\s*((?:type|class|real|complex|integer|character|logical|procedure)\b.*?)\s*::\s*(.*)", line):
@@ -144,7 +152,9 @@ class Module:
         for argument in re.findall(r"\w+", arguments):
             if argument == "self":
                 continue
-            what = declared.get(argument, "")
+            if argument not in declared:
+                raise SystemExit(f"error: bindings/fortran: {name}: no type found of the argument {argument}")
+            what = declared[argument]
             optional = ", optional" in what
             intent = re.search(r"intent\((\w+)\)", what)
             kept = re.sub(r",\s*(optional|intent\(\w+\)|target|contiguous|value)", "", what)

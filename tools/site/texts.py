@@ -12,7 +12,8 @@ ROOT = Path(__file__).resolve().parents[2]
 def escaped(line: str) -> str:
     """The line with its signs as they are, outside of its code spans."""
     parts = re.split(r"(`[^`]*`)", line)
-    return "".join(part if part.startswith("`") else re.sub(r"([<*_\[\]|])", r"\\\1", part) for part in parts)
+    # Python's Markdown takes no backslash before <.
+    return "".join(part if part.startswith("`") else re.sub(r"([*_\[\]|])", r"\\\1", part).replace("<", "&lt;") for part in parts)
 
 
 def prose(text: str, language: str = "python") -> str:
