@@ -22,8 +22,10 @@ declare -A wheel=([bullseye]=python3-venv [bookworm]=python3-venv [trixie]=pytho
 declare -A compiled=(
     [bullseye]=$compilers
     [bookworm]="$compilers python3-numpy octave octave-dev"
-    [trixie]="$compilers python3-numpy octave octave-dev"
+    [trixie]="$compilers python3-numpy octave octave-dev rpm"
 )
+# rpm and MRtrix3 are tried in one suite only, which has the newest of both.
+declare -A mrtrix=([trixie]="python3-venv mrtrix3")
 # The Python that pip resolves for, and the versions of packages.
 declare -A python=([bullseye]=3.9 [bookworm]=3.11 [trixie]=3.13)
 declare -A versions=([bullseye]=python39 [bookworm]=test [trixie]=test)
@@ -32,8 +34,8 @@ declare -A others=([bullseye]="exceptiongroup tomli zipp")
 
 chroot_of() { # SUITE KIND PACKAGES
     local folder=$CHROOTS/$1-$2
-    [ ! -e "$folder.made" ] || return 0
-    rm -rf "$folder"
+    [ "$(cat "$folder.made" 2>/dev/null)" != "$3" ] || return 0
+    rm -rf "$folder" "$folder.made"
     [ -e "$CHROOTS/$1-base.made" ] || {
         rm -rf "$CHROOTS/$1-base"
         debootstrap --variant=minbase "$1" "$CHROOTS/$1-base" ${MIRROR:+"$MIRROR"}
@@ -42,18 +44,22 @@ chroot_of() { # SUITE KIND PACKAGES
     cp -a "$CHROOTS/$1-base" "$folder"
     # shellcheck disable=SC2086
     DEBIAN_FRONTEND=noninteractive chroot "$folder" sh -c "apt-get update && apt-get -y --no-install-recommends install $3"
-    touch "$folder.made"
+    printf '%s\n' "$3" >"$folder.made"
 }
 
 wheelhouse() { # SUITE
-    local folder=$CHROOTS/$1-wheels
-    [ ! -e "$folder.made" ] || return 0
-    rm -rf "$folder"
+    local folder=$CHROOTS/$1-wheels wanted
+    local -a files=("$ROOT/tools/requirements-${versions[$1]}.txt")
+    # The file of Python 3.9 has SciPy and scikit-learn too.
+    [ "${versions[$1]}" != test ] || files+=("$ROOT/tools/requirements-peers.txt")
+    wanted=$(cat "${files[@]}" | sha256sum)
+    [ "$(cat "$folder.made" 2>/dev/null)" != "$wanted" ] || return 0
+    rm -rf "$folder" "$folder.made"
     # shellcheck disable=SC2086
     "$TARGET/dist-venv/bin/python" -m pip download --quiet --disable-pip-version-check -d "$folder" --only-binary=:all: \
-        --python-version "${python[$1]}" --platform manylinux_2_28_x86_64 --platform manylinux_2_17_x86_64 -c "$ROOT/tools/requirements-${versions[$1]}.txt" \
-        numpy pytest nibabel ${others[$1]:-}
-    touch "$folder.made"
+        --python-version "${python[$1]}" --platform manylinux_2_28_x86_64 --platform manylinux_2_17_x86_64 "${files[@]/#/--constraint=}" \
+        numpy pytest nibabel scipy scikit-learn ${others[$1]:-}
+    printf '%s\n' "$wanted" >"$folder.made"
 }
 
 # The trial changes a layer above the suite's folder, which is gone afterwards; it sees the files and the sources, read-only.
@@ -112,9 +118,13 @@ for suite in "${suites[@]}"; do
     fi
     trial "$suite" compilers sdk
     trial "$suite" compilers octave
+    [[ " ${compiled[$suite]} " != *" rpm "* ]] || trial "$suite" compilers rpm
     [ "$suite" != "$here" ] || trial "$suite" compilers debian
     [ -n "${wheel[$suite]:-}" ] || continue
     { chroot_of "$suite" wheel "${wheel[$suite]}" && wheelhouse "$suite"; } >>"$LOGS/$suite-chroot.log" 2>&1 || die "see $LOGS/$suite-chroot.log"
     trial "$suite" wheel wheel
+    [ -n "${mrtrix[$suite]:-}" ] || continue
+    chroot_of "$suite" mrtrix "${mrtrix[$suite]}" >>"$LOGS/$suite-chroot.log" 2>&1 || die "see $LOGS/$suite-chroot.log"
+    trial "$suite" mrtrix mrtrix
 done
 exit $failed

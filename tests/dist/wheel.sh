@@ -5,7 +5,7 @@ if command -v cc || command -v gcc || command -v cargo; then
 fi
 python3 -m venv /work
 cd /work
-bin/pip install --disable-pip-version-check --no-index --find-links /wheels "$(echo /dist/purlin-*.whl)" pytest nibabel
+bin/pip install --disable-pip-version-check --no-index --find-links /wheels "$(echo /dist/purlin-*.whl)" pytest nibabel scipy scikit-learn
 bin/purlin info
 bin/python /source/tests/dist/values.py
 bin/purlin example svd
