@@ -128,6 +128,9 @@ class Pages:
                 if text.count(old) != 1:
                     self.wrong.append(f"{path}: lacks the text: {old}")
                 text = text.replace(old, new)
+            # The list of changes has every name, and would come before the page that explains one.
+            if path == "CHANGELOG.md":
+                text = "---\nsearch:\n  boost: 0.2\n---\n\n" + text
             made.write_text(as_python_markdown(text))
         else:
             text = source.read_text()
