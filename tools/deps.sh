@@ -118,6 +118,19 @@ install_peers() {
     fi
 }
 
+# Packages whose tables and images the tests of the Python binding read.
+install_tables() {
+    local requirements=$ROOT/tools/requirements-tables.txt done_
+    done_=$(stamp tables "$requirements")
+    if [ -e "$done_" ] && compgen -G "$VENV/lib/python*/site-packages/pyarrow" >/dev/null; then return; fi
+    if make_venv && pip_install tables "$requirements" -c "$ROOT/tools/requirements-test.txt"; then
+        rm -f "$STAMPS"/tables-*
+        touch "$done_"
+    else
+        missing+=("pandas, polars, pyarrow, ITK (PyPI, in target/venv): tests of the Python binding that read theirs")
+    fi
+}
+
 install_docs() {
     local requirements=$ROOT/tools/requirements-docs.txt done_
     done_=$(stamp docs "$requirements")
@@ -171,6 +184,7 @@ if [ -z "${what:-}" ]; then
     install_rust_components
     install_python
     install_peers
+    install_tables
     install_docs
     install_toolchain
 fi

@@ -7,8 +7,11 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
+from expected_skips import pytest_addoption, pytest_configure
 
 import purlin
+
+__all__ = ["pytest_addoption", "pytest_configure"]
 
 ROOT = Path(__file__).resolve().parents[2]
 PASSED = pytest.StashKey[bool]()
