@@ -1645,6 +1645,16 @@ typedef struct purlin_context_info {
 } purlin_context_info;
 
 /**
+ * Options of a group. This version has none: a later one appends fields, and purlin_group_create keeps its arguments.
+ */
+typedef struct purlin_group_options {
+  /**
+   * Size of the caller's struct; set by purlin_group_options_init.
+   */
+  size_t struct_size;
+} purlin_group_options;
+
+/**
  * Number of the members of a group.
  */
 typedef struct purlin_group_info {
@@ -4303,6 +4313,19 @@ purlin_status purlin_stream_synchronize(const struct purlin_stream *stream);
 purlin_status purlin_stream_destroy(struct purlin_stream *stream);
 
 /**
+ * Sets `struct_size` and the defaults of all options.
+ *
+ * @param[out] options  the struct.
+ * @param      size     `sizeof *options`.
+ * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+ *
+ * @pre `options` is NULL or valid for `size` writable bytes.
+ */
+PURLIN_MUST_USE
+purlin_status purlin_group_options_init(struct purlin_group_options *options,
+                                        size_t size);
+
+/**
  * Makes a group of contexts on devices of one kind: GPUs of the same model, or the CPU with the same vector instructions.
  * Two contexts may be on the same device. The group keeps its members: they may be destroyed before it, and it before the
  * objects that use it.
@@ -4311,15 +4334,18 @@ purlin_status purlin_stream_destroy(struct purlin_stream *stream);
  *
  * @param      count     number of contexts, 1 to 1024.
  * @param      contexts  the members, in the order in which they share work.
+ * @param      options   NULL for the defaults.
  * @param[out] group     the group; destroy it with purlin_group_destroy.
  * @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, `count`, a
- * context given twice, another kind of device than the first's), `PURLIN_ERROR_FORKED`, `PURLIN_ERROR_OUT_OF_MEMORY`.
+ * context given twice, another kind of device than the first's, struct_size), `PURLIN_ERROR_NOT_SUPPORTED` (an option
+ * that this version does not know), `PURLIN_ERROR_FORKED`, `PURLIN_ERROR_OUT_OF_MEMORY`.
  *
- * @pre `contexts` is NULL or valid for `count` handles; `group` is NULL or valid for writing.
+ * @pre `contexts` is NULL or valid for `count` handles; `options` is NULL or an initialized struct; `group` is NULL or valid for writing.
  */
 PURLIN_MUST_USE
 purlin_status purlin_group_create(int64_t count,
                                   const struct purlin_context *const *contexts,
+                                  const struct purlin_group_options *options,
                                   struct purlin_group **group);
 
 /**

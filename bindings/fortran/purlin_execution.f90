@@ -121,9 +121,10 @@ contains
   end subroutine
 
   !> A group of `contexts`, in the order in which they share work.
-  subroutine group_create(self, contexts, stat, errmsg)
+  subroutine group_create(self, contexts, options, stat, errmsg)
     class(purlin_group), intent(inout) :: self
     type(purlin_context), intent(in) :: contexts(:)
+    type(purlin_group_options), intent(in), optional :: options
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: keys(size(contexts))
@@ -131,18 +132,21 @@ contains
     do k = 1, size(contexts)
       keys(k) = contexts(k)%key
     end do
-    call self%group_create_from_handles(keys, stat, errmsg)
+    call self%group_create_from_handles(keys, options, stat, errmsg)
   end subroutine
 
   !> A group of the contexts of `handles`, as in `call group%create([first%handle(), second%handle()])`.
-  subroutine group_create_from_handles(self, handles, stat, errmsg)
+  subroutine group_create_from_handles(self, handles, options, stat, errmsg)
     class(purlin_group), intent(inout) :: self
     type(c_ptr), intent(in) :: handles(:)
+    type(purlin_group_options), intent(in), optional :: options
     integer(c_int32_t), intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(outcome) :: o
     call drop_group(self, o)
-    if (o%status == PURLIN_SUCCESS) call absorb(o, c_group_create(size(handles, kind=c_int64_t), handles, self%key))
+    if (o%status == PURLIN_SUCCESS) then
+      call absorb(o, c_group_create(size(handles, kind=c_int64_t), handles, options, self%key))
+    end if
     call finish(o, stat, errmsg)
   end subroutine
 

@@ -132,6 +132,13 @@ Owner adopt(const context& on, purlin_status status, Handle* made) {
 
 }  // namespace detail
 
+/// The C options of a group with their defaults.
+struct group_options : purlin_group_options {
+  group_options() : purlin_group_options{} {
+    check(purlin_group_options_init(this, sizeof(purlin_group_options)));
+  }
+};
+
 /// Contexts that share the work of a call, for the option `group` of the families that distribute work over devices. The
 /// library keeps the members: they may be destroyed before the group.
 class group {
@@ -139,16 +146,18 @@ class group {
   group() noexcept = default;
 
   /// The members in the order in which they share work; matrices, tensors and streams belong to the first.
-  static group create(std::initializer_list<std::reference_wrapper<const context>> contexts) {
-    return group::create(std::vector<std::reference_wrapper<const context>>(contexts));
+  static group create(std::initializer_list<std::reference_wrapper<const context>> contexts,
+                      const group_options& options = {}) {
+    return group::create(std::vector<std::reference_wrapper<const context>>(contexts), options);
   }
 
-  static group create(const std::vector<std::reference_wrapper<const context>>& contexts) {
+  static group create(const std::vector<std::reference_wrapper<const context>>& contexts,
+                      const group_options& options = {}) {
     std::vector<const purlin_context*> handles;
     handles.reserve(contexts.size());
     for (const context& one : contexts) handles.push_back(one.get());
     purlin_group* made = nullptr;
-    check(purlin_group_create(static_cast<std::int64_t>(handles.size()), handles.data(), &made));
+    check(purlin_group_create(static_cast<std::int64_t>(handles.size()), handles.data(), &options, &made));
     return group(made);
   }
 

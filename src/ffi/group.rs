@@ -30,6 +30,16 @@ pub(super) fn of(group: *const purlin_group, context: &Arc<Context>) -> Result<G
     Ok(Arc::clone(&group))
 }
 
+/// Options of a group. This version has none: a later one appends fields, and purlin_group_create keeps its arguments.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct purlin_group_options {
+    /// Size of the caller's struct; set by purlin_group_options_init.
+    pub struct_size: usize,
+}
+
+versioned!(purlin_group_options, first = size_of::<Self>());
+
 /// Number of the members of a group.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -42,6 +52,21 @@ pub struct purlin_group_info {
 
 versioned!(purlin_group_info, first = size_of::<Self>());
 
+/// Sets `struct_size` and the defaults of all options.
+///
+/// @param[out] options  the struct.
+/// @param      size     `sizeof *options`.
+/// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, impossible size).
+///
+/// # Safety
+/// `options` is NULL or valid for `size` writable bytes.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn purlin_group_options_init(options: *mut purlin_group_options, size: usize) -> purlin_status {
+    // SAFETY: as promised above.
+    guard::run(|| unsafe { options::init("options", options, size) })
+}
+
 /// Makes a group of contexts on devices of one kind: GPUs of the same model, or the CPU with the same vector instructions.
 /// Two contexts may be on the same device. The group keeps its members: they may be destroyed before it, and it before the
 /// objects that use it.
@@ -50,22 +75,27 @@ versioned!(purlin_group_info, first = size_of::<Self>());
 ///
 /// @param      count     number of contexts, 1 to 1024.
 /// @param      contexts  the members, in the order in which they share work.
+/// @param      options   NULL for the defaults.
 /// @param[out] group     the group; destroy it with purlin_group_destroy.
 /// @return `PURLIN_SUCCESS`, `PURLIN_ERROR_INVALID_HANDLE`, `PURLIN_ERROR_INVALID_ARGUMENT` (NULL pointer, `count`, a
-/// context given twice, another kind of device than the first's), `PURLIN_ERROR_FORKED`, `PURLIN_ERROR_OUT_OF_MEMORY`.
+/// context given twice, another kind of device than the first's, struct_size), `PURLIN_ERROR_NOT_SUPPORTED` (an option
+/// that this version does not know), `PURLIN_ERROR_FORKED`, `PURLIN_ERROR_OUT_OF_MEMORY`.
 ///
 /// # Safety
-/// `contexts` is NULL or valid for `count` handles; `group` is NULL or valid for writing.
+/// `contexts` is NULL or valid for `count` handles; `options` is NULL or an initialized struct; `group` is NULL or valid for writing.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn purlin_group_create(
     count: i64,
     contexts: *const *const purlin_context,
+    options: *const purlin_group_options,
     group: *mut *mut purlin_group,
 ) -> purlin_status {
     guard::run(|| {
         // SAFETY: the caller promises NULL or a place for the handle.
         let target = unsafe { super::pointer::output("group", group) }?;
+        // SAFETY: the caller promises NULL or a struct of the size that it names.
+        let _: purlin_group_options = unsafe { options::read("options", options) }?;
         let count = shape::size("count", count, 0)?;
         check_count(count)?;
         // SAFETY: the caller promises NULL or as many handles.

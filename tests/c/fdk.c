@@ -450,7 +450,7 @@ static void options(const struct scan *s) {
   CHECK(info.slabs >= 1 + is_on_cpu() && info.contexts == 1);
   OK(purlin_fdk_destroy(fdk));
   members[0] = context, members[1] = second;
-  OK(purlin_group_create(2, members, &group));
+  OK(purlin_group_create(2, members, NULL, &group));
   o.group = group;
   fdk = make_fdk(context, s, &o);
   /* The object keeps the members. */

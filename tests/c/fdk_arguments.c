@@ -38,7 +38,7 @@ static void creation(void) {
     const purlin_context *members[2];
     purlin_group *group = NULL;
     members[0] = second, members[1] = context;
-    OK(purlin_group_create(2, members, &group));
+    OK(purlin_group_create(2, members, NULL, &group));
     BAD("group: begins with another context", o.group = group);
     BAD_HANDLE("group: is a handle of another type", (o.group = (const purlin_group *)(const void *)context, CREATE()));
     o = fdk_options();

@@ -48,7 +48,7 @@ static void make(purlin_context *context) {
   OK(purlin_stream_create(context, &made.stream));
   if (location == PURLIN_DEVICE) OK(purlin_stream_wrap(context, 0, &made.wrapped));
   OK(purlin_tensor_copy(context, made.stream, made.b, made.owned));
-  OK(purlin_group_create(1, &member, &made.group));
+  OK(purlin_group_create(1, &member, NULL, &made.group));
 
   OK(purlin_lanczos_options_init(&o, sizeof o));
   o.count = 3;
@@ -113,7 +113,7 @@ static void inherited(purlin_context *context) {
   FORKED(purlin_context_properties(context, &info));
   FORKED(purlin_context_set_log(context, PURLIN_LOG_OFF, NULL, NULL));
   FORKED(purlin_context_cancel(context));
-  FORKED(purlin_group_create(1, &member, &group));
+  FORKED(purlin_group_create(1, &member, NULL, &group));
   FORKED(purlin_stream_create(context, &s));
   FORKED(purlin_stream_wrap(context, 0, &s));
   FORKED(purlin_stream_synchronize(made.stream));

@@ -16,34 +16,57 @@ static void misuse(void) {
   const purlin_context *list[3];
   static const purlin_context *many[MANY];
   purlin_group *group = NULL;
+  struct {
+    purlin_group_options known;
+    int64_t unknown;
+  } newer;
+  purlin_group_options options;
   purlin_group_info info;
   purlin_tensor *tensor;
   double number = 0;
   int k;
   list[0] = a, list[1] = b, list[2] = a;
   for (k = 0; k < MANY; k++) many[k] = a;
-  BAD_ARGUMENT("group: is NULL", purlin_group_create(2, list, NULL));
-  BAD_ARGUMENT("count: is 0, outside 1 to 1024", purlin_group_create(0, list, &group));
-  BAD_ARGUMENT("count: is 0, outside 1 to 1024", purlin_group_create(0, NULL, &group));
-  BAD_ARGUMENT("count: is -1", purlin_group_create(-1, list, &group));
-  BAD_ARGUMENT("count: is 9223372036854775807, outside 1 to 1024", purlin_group_create(INT64_MAX, list, &group));
-  BAD_ARGUMENT("count: is 1025, outside 1 to 1024", purlin_group_create(MANY, many, &group));
-  BAD_ARGUMENT("contexts: is NULL", purlin_group_create(2, NULL, &group));
-  BAD_ARGUMENT("contexts[2]: is given twice", purlin_group_create(3, list, &group));
+  BAD_ARGUMENT("group: is NULL", purlin_group_create(2, list, NULL, NULL));
+  BAD_ARGUMENT("count: is 0, outside 1 to 1024", purlin_group_create(0, list, NULL, &group));
+  BAD_ARGUMENT("count: is 0, outside 1 to 1024", purlin_group_create(0, NULL, NULL, &group));
+  BAD_ARGUMENT("count: is -1", purlin_group_create(-1, list, NULL, &group));
+  BAD_ARGUMENT("count: is 9223372036854775807, outside 1 to 1024", purlin_group_create(INT64_MAX, list, NULL, &group));
+  BAD_ARGUMENT("count: is 1025, outside 1 to 1024", purlin_group_create(MANY, many, NULL, &group));
+  BAD_ARGUMENT("contexts: is NULL", purlin_group_create(2, NULL, NULL, &group));
+  BAD_ARGUMENT("contexts[2]: is given twice", purlin_group_create(3, list, NULL, &group));
+  BAD_ARGUMENT("options: is NULL", purlin_group_options_init(NULL, sizeof options));
+  BAD_ARGUMENT("options", purlin_group_options_init(&options, sizeof options - 1));
+  OK(purlin_group_options_init(&options, sizeof options));
+  CHECK(options.struct_size == sizeof options);
+  options.struct_size = 0;
+  BAD_ARGUMENT("options: struct_size is 0", purlin_group_create(1, list, &options, &group));
+  /* A program of a later version, whose further option is 0 or is set. */
+  newer.known.struct_size = sizeof newer, newer.unknown = 1;
+  FAILS(PURLIN_ERROR_NOT_SUPPORTED, "options: sets an option that this version of the library does not know",
+      purlin_group_create(1, list, &newer.known, &group));
+  CHECK(group == NULL);
+  newer.unknown = 0;
+  OK(purlin_group_create(1, list, &newer.known, &group));
+  OK(purlin_group_destroy(group));
+  OK(purlin_group_options_init(&options, sizeof options));
+  OK(purlin_group_create(1, list, &options, &group));
+  OK(purlin_group_destroy(group));
+  group = NULL;
   list[1] = NULL;
-  BAD_HANDLE("contexts[1]: is NULL", purlin_group_create(3, list, &group));
+  BAD_HANDLE("contexts[1]: is NULL", purlin_group_create(3, list, NULL, &group));
   tensor = vector_of(a, PURLIN_F64, 1, &number);
   list[1] = (const purlin_context *)(const void *)tensor;
-  BAD_HANDLE("contexts[1]: is a handle of another type", purlin_group_create(2, list, &group));
+  BAD_HANDLE("contexts[1]: is a handle of another type", purlin_group_create(2, list, NULL, &group));
   OK(purlin_tensor_destroy(tensor));
   list[1] = (const purlin_context *)(const void *)&number;
-  BAD_HANDLE("contexts[1]: is not a handle", purlin_group_create(2, list, &group));
+  BAD_HANDLE("contexts[1]: is not a handle", purlin_group_create(2, list, NULL, &group));
   OK(purlin_context_destroy(b));
   list[1] = b;
-  BAD_HANDLE("contexts[1]: was destroyed", purlin_group_create(2, list, &group));
+  BAD_HANDLE("contexts[1]: was destroyed", purlin_group_create(2, list, NULL, &group));
   CHECK(group == NULL);
 
-  OK(purlin_group_create(1, list, &group));
+  OK(purlin_group_create(1, list, NULL, &group));
   CHECK(members(group) == 1);
   BAD_ARGUMENT("info: is NULL", purlin_group_info_init(NULL, sizeof info));
   BAD_ARGUMENT("info", purlin_group_info_init(&info, sizeof info - 1));
@@ -79,10 +102,10 @@ static void another_kind(void) {
   if (info.backend == PURLIN_BACKEND_CPU && info.cpu_isa == PURLIN_ISA_PORTABLE) {
     printf("no vector instructions here: contexts of two kinds are not tested\n");
   } else {
-    BAD_ARGUMENT("contexts[1]: is on the CPU with PORTABLE, the first is on ", purlin_group_create(2, list, &group));
+    BAD_ARGUMENT("contexts[1]: is on the CPU with PORTABLE, the first is on ", purlin_group_create(2, list, NULL, &group));
     list[0] = other, list[1] = a;
     BAD_ARGUMENT("the first is on the CPU with PORTABLE: results would differ",
-                 purlin_group_create(2, list, &group));
+                 purlin_group_create(2, list, NULL, &group));
   }
   OK(purlin_context_destroy(other));
   OK(purlin_context_destroy(a));
@@ -98,7 +121,7 @@ static void orders_of_destruction(void) {
     purlin_group *group = NULL;
     contexts[0] = test_context(2), contexts[1] = test_context(2);
     list[0] = contexts[0], list[1] = contexts[1];
-    OK(purlin_group_create(2, list, &group));
+    OK(purlin_group_create(2, list, NULL, &group));
     for (k = 3; k > 0; k--) {
       int at = choice % k, which = left[at];
       choice /= k;

@@ -308,10 +308,10 @@ static void refusals(void) {
   BAD_ARGUMENT("low_rank: overlaps m", SPLIT(l, NULL, fixed, s));
   BAD_ARGUMENT("mask: is F64, U8 is needed", SPLIT(m, l, NULL, s));
   members[0] = context, members[1] = foreign;
-  OK(purlin_group_create(2, members, &group));
+  OK(purlin_group_create(2, members, NULL, &group));
   if (is_on_cpu()) BAD("group: has 2 contexts on the CPU: rows are distributed over GPUs alone", o.group = group);
   OK(purlin_group_destroy(group));
-  OK(purlin_group_create(1, members + 1, &group));
+  OK(purlin_group_create(1, members + 1, NULL, &group));
   BAD("group: begins with another context", o.group = group);
   OK(purlin_group_destroy(group));
   o.group = group;

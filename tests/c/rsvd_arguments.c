@@ -36,7 +36,7 @@ static void creation(void) {
     const purlin_context *members[2];
     purlin_group *group = NULL;
     members[0] = second, members[1] = context;
-    OK(purlin_group_create(2, members, &group));
+    OK(purlin_group_create(2, members, NULL, &group));
     BAD("group: begins with another context", o.group = group);
     BAD_HANDLE("group: is a handle of another type", (o.group = (const purlin_group *)(const void *)context, CREATE()));
     o = rsvd_options();
@@ -44,10 +44,10 @@ static void creation(void) {
     BAD_HANDLE("group: was destroyed", (o.group = group, CREATE()));
     o = rsvd_options();
     members[0] = context, members[1] = second;
-    OK(purlin_group_create(2, members, &group));
+    OK(purlin_group_create(2, members, NULL, &group));
     BAD("group: has 2 contexts on the CPU: rows are distributed over GPUs alone", o.group = group);
     OK(purlin_group_destroy(group));
-    OK(purlin_group_create(1, members, &group));
+    OK(purlin_group_create(1, members, NULL, &group));
     o.group = group;
     OK(CREATE());
     OK(purlin_group_destroy(group));

@@ -347,7 +347,7 @@ static void several(void) {
   CHECK(o.group == NULL);
   info = solved(path, &o, NULL, values);
   CHECK(info.contexts == 0 && info.part_rows == 0 && info.halo == 0 && info.product_bytes == 0);
-  OK(purlin_group_create(3, members, &group));
+  OK(purlin_group_create(3, members, NULL, &group));
   o.group = group;
   info = solved(path, &o, NULL, values);
   for (i = 0; i < 4; i++) CHECK(near(values[i], path_value(i), 1e-10));
@@ -369,7 +369,7 @@ static void several(void) {
 #define BAD(text, change) \
   (old = o, change, BAD_ARGUMENT(text, purlin_lanczos_solve_once(context, NULL, path, NULL, NULL, NULL, &old, list, NULL, NULL, NULL)))
   members[0] = more[0], members[1] = context;
-  OK(purlin_group_create(2, members, &reversed));
+  OK(purlin_group_create(2, members, NULL, &reversed));
   BAD("group: begins with another context", old.group = reversed);
   OK(purlin_group_destroy(reversed));
   BAD("ordering: is set", old.ordering = PURLIN_ORDERING_DEGREE);

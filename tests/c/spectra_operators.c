@@ -290,7 +290,7 @@ static void shares(void) {
   double value = 0, vector[N];
   purlin_tensor *found = vector_of(context, PURLIN_F64, N, vector);
   members[0] = context, members[1] = other;
-  OK(purlin_group_create(2, members, &group));
+  OK(purlin_group_create(2, members, NULL, &group));
   OK(purlin_lanczos_info_init(&before, sizeof before));
   OK(purlin_lanczos_info_init(&after, sizeof after));
   plan = solver(context, NULL);
@@ -316,7 +316,7 @@ static void shares(void) {
   plan = NULL;
   BAD_HANDLE("group: was destroyed", purlin_lanczos_create(context, &o, &plan));
   members[0] = other;
-  OK(purlin_group_create(1, members, &group));
+  OK(purlin_group_create(1, members, NULL, &group));
   o.group = group;
   BAD_ARGUMENT("group: begins with another context", purlin_lanczos_create(context, &o, &plan));
   OK(purlin_group_destroy(group));

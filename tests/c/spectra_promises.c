@@ -354,7 +354,7 @@ int main(void) {
   context = test_context(2);
   other = test_context(1);
   members[0] = context, members[1] = other;
-  OK(purlin_group_create(2, members, &both));
+  OK(purlin_group_create(2, members, NULL, &both));
   graph = path_graph(context, N);
   inverse = path_graph(context, N);
   options();

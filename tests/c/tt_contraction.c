@@ -514,10 +514,10 @@ static void refusals(void) {
   BAD_HANDLE("context: is NULL", purlin_tt_contraction_create(NULL, &o, &made));
   BAD_ARGUMENT("contraction: is NULL", purlin_tt_contraction_create(context, &o, NULL));
   BAD("options: struct_size is 0", o.struct_size = 0);
-  OK(purlin_group_create(2, members, &group));
+  OK(purlin_group_create(2, members, NULL, &group));
   BAD("group: has 2 contexts on the CPU: pairs are distributed over GPUs alone", o.group = group);
   OK(purlin_group_destroy(group));
-  OK(purlin_group_create(1, members + 1, &group));
+  OK(purlin_group_create(1, members + 1, NULL, &group));
   BAD("group: begins with another context", o.group = group);
   OK(purlin_group_destroy(group));
   BAD("method: is 7", o.method = 7);

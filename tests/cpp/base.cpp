@@ -100,6 +100,11 @@ void groups() {
   EXPECT(both && both.properties().members == 2);
   const std::vector<std::reference_wrapper<const context>> list{first};
   EXPECT(group::create(list).properties().members == 1);
+  purlin::group_options options;
+  EXPECT(options.struct_size == sizeof(purlin_group_options));
+  EXPECT(group::create(list, options).properties().members == 1);
+  options.struct_size = 1;
+  EXPECT_ERROR(group::create({first}, options), PURLIN_ERROR_INVALID_ARGUMENT);
   group adopted(both.release());
   EXPECT(!both && adopted && adopted.properties().members == 2);
   EXPECT_ERROR(both.properties(), PURLIN_ERROR_INVALID_HANDLE);

@@ -156,7 +156,7 @@ fn group_create(f: &Fixture) -> Call {
     let members = [f.context.cast_const()];
     Box::new(move || {
         let mut group = null_mut();
-        let status = c!(purlin_group_create(1, members.as_ptr(), &raw mut group));
+        let status = c!(purlin_group_create(1, members.as_ptr(), null(), &raw mut group));
         finish(status, || purlin_group_destroy(group))
     })
 }

@@ -452,7 +452,7 @@ fn split_over_two(f: &Fixture) -> Call {
     let (mut other, mut both) = (null_mut(), Group(null_mut()));
     good!(purlin_context_create(&raw const options, &raw mut other));
     let members = [context.cast_const(), other.cast_const()];
-    good!(purlin_group_create(2, members.as_ptr(), &raw mut both.0));
+    good!(purlin_group_create(2, members.as_ptr(), null(), &raw mut both.0));
     // The group keeps its member alive.
     good!(purlin_context_destroy(other));
     Box::new(move || {

@@ -356,7 +356,7 @@ impl Group {
         let (mut another, mut made) = (null_mut(), null_mut());
         good!(purlin_context_create(&raw const options, &raw mut another));
         let members = [f.context.cast_const(), another.cast_const()];
-        good!(purlin_group_create(2, members.as_ptr(), &raw mut made));
+        good!(purlin_group_create(2, members.as_ptr(), null(), &raw mut made));
         // The group keeps its member alive.
         good!(purlin_context_destroy(another));
         Self(made)

@@ -144,6 +144,7 @@ contains
     type(purlin_context) :: contexts(2)
     type(purlin_group) :: group
     type(purlin_group_info) :: info
+    type(purlin_group_options) :: options
     integer(int32) :: stat
     character(200) :: message
     call group%create(contexts, stat=stat)
@@ -161,6 +162,14 @@ contains
     call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'a context is given once')
     call check(index(message, 'contexts[1]: is given twice') == 1, 'the message names the second')
     call check(.not. c_associated(group%handle()), 'nothing is left of it')
+    call purlin_init(options)
+    call group%create([contexts(1)%handle()], options)
+    call group%properties(info)
+    call check(info%members == 1_int64, 'a group with options')
+    options%struct_size = 1
+    call group%create(contexts(1:1), options, stat=stat, errmsg=message)
+    call check(stat == PURLIN_ERROR_INVALID_ARGUMENT, 'options of another size')
+    call check(index(message, 'options: struct_size is 1') == 1, 'the message names the options')
     call group%destroy()
   end subroutine
 

@@ -40,6 +40,7 @@ fn whole_library(s: &mut Source<'_>) -> purlin_status {
         }
         1 => any_init!(s, purlin_device_info, purlin_device_info_init),
         2 => any_init!(s, purlin_context_info, purlin_context_info_init),
+        3 if s.once_in(4) => any_init!(s, purlin_group_options, purlin_group_options_init),
         3 => any_init!(s, purlin_context_options, purlin_context_options_init),
         4 => any_init!(s, purlin_tensor_info, purlin_tensor_info_init),
         5 => any_init!(s, purlin_matrix_info, purlin_matrix_info_init),
@@ -117,7 +118,9 @@ fn group(s: &mut Source<'_>, w: &mut World) -> purlin_status {
             };
             let mut group = null_mut();
             let list = if members.is_empty() || s.once_in(20) { null() } else { members.as_ptr() };
-            let status = c!(purlin_group_create(count, list, &raw mut group));
+            let memory = StructMemory::of(s, &options::initialized!(purlin_group_options, purlin_group_options_init));
+            let options = if s.once_in(2) { null() } else { memory.get() };
+            let status = c!(purlin_group_create(count, list, options, &raw mut group));
             w.groups.made(status, group);
             status
         }

@@ -362,7 +362,7 @@ def base_objects(world: World, backend: str) -> None:
             ctypes.c_int64.from_address(ctypes.addressof(space) + at).value = 64 << 20
     context = make(world, "context", "purlin_context_create", space)
     here = ctypes.c_void_p(context)
-    make(world, "group", "purlin_group_create", ctypes.c_int64(1), (ctypes.c_size_t * 1)(context))
+    make(world, "group", "purlin_group_create", ctypes.c_int64(1), (ctypes.c_size_t * 1)(context), None)
     source, target = world.memory.source, world.memory.target
 
     def dims(*sizes: int) -> Any:

@@ -205,7 +205,7 @@ const purlin_group *read_group(const mxArray *options) {
       fail("invalidArgument", "devices: has %g, which is no ordinal", device);
     members[k + 1] = temporary_context(another_context((int32_t)device));
   }
-  status = purlin_group_create((int64_t)count + 1, members, &group);
+  status = purlin_group_create((int64_t)count + 1, members, NULL, &group);
   if (status != PURLIN_SUCCESS) {
     /* The first member is the context in use, which is none of the devices. */
     const char *message = purlin_last_error_message();

@@ -370,7 +370,7 @@ class Group(Handle):
                 raise TypeError(f"contexts[{k}]: is a {type(one).__name__}, a Context is needed")
         handles = (ctypes.c_void_p * len(self.contexts))(*[one.handle for one in self.contexts])
         made = ctypes.c_void_p()
-        status = lib.purlin_group_create(len(self.contexts), handles, ctypes.byref(made))
+        status = lib.purlin_group_create(len(self.contexts), handles, None, ctypes.byref(made))
         super().__init__(made.value, lib.purlin_group_destroy, *[one._sinks for one in self.contexts])
         check(status)
 

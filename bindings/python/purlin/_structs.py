@@ -55,6 +55,12 @@ class ContextInfo(Struct):
     ]
 
 
+class GroupOptions(Struct):
+    _fields_ = [
+        ("struct_size", c_size_t),
+    ]
+
+
 class GroupInfo(Struct):
     _fields_ = [
         ("struct_size", c_size_t),

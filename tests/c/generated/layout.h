@@ -46,6 +46,9 @@ PLACE(purlin_context_info, host_memory_used, 48);
 PLACE(purlin_context_info, device_memory_used, 56);
 PLACE(purlin_context_info, device_name, 64);
 
+SIZE(purlin_group_options, 8);
+PLACE(purlin_group_options, struct_size, 0);
+
 SIZE(purlin_group_info, 16);
 PLACE(purlin_group_info, struct_size, 0);
 PLACE(purlin_group_info, members, 8);
