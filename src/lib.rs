@@ -40,7 +40,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`context`], [`stream`] | backend, thread pool, limits, log; an ordered queue |
-//! | [`group`] | contexts on devices of one kind that share the work of a call |
+//! | [`group`], [`parts`] | contexts on devices of one kind that share the work of a call; sums over fixed parts, whose bits do not depend on their number |
 //! | [`session`] | shared parts of objects that are created once and used for many calls |
 //! | [`tensor`], [`matrix`] | dense, symmetric-packed and sparse storage, owned or borrowed; matrices read in blocks or known by products |
 //! | [`blocks`] | arrays larger than memory: sources, sinks, and the pipeline between them |
@@ -60,9 +60,10 @@
 #[cfg(feature = "fault-injection")]
 pub use purlin_base::fault;
 pub use purlin_base::{
-    alloc, backend, blocks, context, dense, error, group, log, matrix, progress, rng, scalar, session, shape, stream,
-    tensor, thread,
+    alloc, backend, blocks, context, dense, error, log, matrix, progress, rng, scalar, session, shape, stream, tensor,
+    thread,
 };
+pub use purlin_comm::{group, parts};
 pub use purlin_dwi::dwi;
 pub use purlin_fdk::fdk;
 pub use purlin_graph::graph;

@@ -238,7 +238,7 @@ impl Context {
 }
 
 /// The refusal of an argument that `relates` ("belongs to", "begins with") to another context than the call's.
-pub(crate) fn another_context(argument: &str, relates: &str, owner: &Context, call: &Context) -> Error {
+pub fn another_context(argument: &str, relates: &str, owner: &Context, call: &Context) -> Error {
     Error::invalid(argument, another_device(relates, owner.backend.device(), call.backend.device()))
 }
 

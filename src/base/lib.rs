@@ -6,7 +6,6 @@
 //! | module | contents |
 //! |---|---|
 //! | [`context`], [`stream`] | backend, thread pool, limits, log; an ordered queue |
-//! | [`group`] | contexts on devices of one kind that share the work of a call |
 //! | [`session`] | shared parts of objects that are created once and used for many calls |
 //! | [`tensor`], [`matrix`] | dense, symmetric-packed and sparse storage, owned or borrowed; matrices read in blocks or known by products |
 //! | [`blocks`] | arrays larger than memory: sources, sinks, and the pipeline between them |
@@ -35,7 +34,6 @@ pub mod erased;
 pub mod error;
 #[cfg(feature = "fault-injection")]
 pub mod fault;
-pub mod group;
 pub mod instances;
 pub mod log;
 pub mod matrix;

@@ -44,6 +44,7 @@
 #![deny(unsafe_code)]
 
 use purlin_base::*;
+use purlin_comm::group;
 
 #[path = "mod.rs"]
 pub mod fdk;

@@ -43,6 +43,7 @@
 #![deny(unsafe_code)]
 
 use purlin_base::*;
+use purlin_comm::group;
 use purlin_lanczos::lanczos;
 use purlin_spmv::spmv;
 

@@ -48,6 +48,7 @@
 #![deny(unsafe_code)]
 
 use purlin_base::*;
+use purlin_comm::group;
 use purlin_spmv::spmv;
 
 #[path = "mod.rs"]

@@ -41,6 +41,7 @@
 #![deny(unsafe_code)]
 
 use purlin_base::*;
+use purlin_comm::group;
 
 #[path = "mod.rs"]
 pub mod rpca;

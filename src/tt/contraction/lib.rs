@@ -34,6 +34,7 @@
 #![deny(unsafe_code)]
 
 use purlin_base::*;
+use purlin_comm::group;
 #[cfg(test)]
 use purlin_tt_algebra::algebra;
 use purlin_tt_operator::operator;

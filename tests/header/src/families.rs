@@ -1,7 +1,7 @@
 //! The families, and the names derived from a family's name: its structs of options and of the report in C and in the
 //! core.
 //!
-//! A family is a folder of `src` that is a crate, or whose folders are crates; base is none. `purlin_x_options` of C is
+//! A family is a folder of `src` that is a crate, or whose folders are crates; base and comm are none. `purlin_x_options` of C is
 //! `Options` of its `options.rs`, `purlin_x_info` is `Info` of its `info.rs`. Python then has the classes `XOptions` and
 //! `XInfo`. The tables of the other modules list the exceptions.
 
@@ -24,7 +24,7 @@ pub fn names(root: &Path) -> Vec<String> {
     let folders = std::fs::read_dir(root.join("src")).expect("src");
     let mut names: Vec<_> = folders
         .map(|entry| entry.expect("an entry").path())
-        .filter(|path| has_crate(path) && !path.ends_with("base"))
+        .filter(|path| has_crate(path) && !path.ends_with("base") && !path.ends_with("comm"))
         .map(|path| path.file_name().expect("its name").to_string_lossy().into_owned())
         .collect();
     names.sort_unstable();
@@ -69,7 +69,7 @@ mod tests {
         let root = root();
         let names = names(&root);
         let has = |name: &str| names.iter().any(|n| n == name);
-        assert!(has("rsvd") && has("tt") && !has("base") && !has("ffi"), "{names:?}");
+        assert!(has("rsvd") && has("tt") && !has("base") && !has("comm") && !has("ffi"), "{names:?}");
         let interface = Interface::parse(&header::text(&root));
         let found = structs(&interface, &root, "info");
         assert!(found.contains(&("fdk_info".to_owned(), "fdk".to_owned())), "{found:?}");
