@@ -2,7 +2,7 @@
 # Tries the files of target/dist where they will be used: each in a fresh Debian, without the files of this machine.
 # Needs root and debootstrap. One line a trial; logs in target/dist-test.
 #
-#   tools/dist-test.sh [SUITE...]      bullseye, bookworm, trixie (Debian 11, 12, 13); without one: all
+#   tools/dist-test.sh [SUITE...]      bullseye, bookworm, trixie (Debian 11, 12, 13); without one: all, and dist-twice.sh
 #
 # A library that needs a newer glibc than a suite has is not tried there, and that is a failure with CI=true. The packages
 # are downloaded once, into target/dist-chroots, from the archive that debootstrap takes or that DEBIAN_MIRROR names.
@@ -105,6 +105,16 @@ trap 'rm -rf "$work"' EXIT
 tar -C "$work" --strip-components=2 --wildcards -xf "$DIST/purlin-$(package_version)-linux-x86_64.tar.xz" '*/lib/libpurlin.so.*.*.*'
 needs=$(objdump -T "$work"/libpurlin.so.* | grep -oE 'GLIBC_2\.[0-9]+' | sort -Vu | tail -n 1)
 here=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
+if [ "$#" -eq 0 ]; then
+    start=$SECONDS
+    if "$ROOT/tools/dist-twice.sh" >"$LOGS/twice.log" 2>&1; then
+        printf 'PASS %-17s %4d s\n' twice $((SECONDS - start))
+    else
+        printf 'FAIL %-17s %4d s\n' twice $((SECONDS - start))
+        tail -n 25 "$LOGS/twice.log" | sed 's/^/    /'
+        failed=1
+    fi
+fi
 suites=("$@")
 [ "$#" -gt 0 ] || suites=(bullseye bookworm trixie)
 for suite in "${suites[@]}"; do

@@ -6,13 +6,15 @@
 # All hold the library of tools/dist/release.sh, whose debug file is packed beside them.
 #
 #   PURLIN_DIST_LIBRARY=FILE     a libpurlin.so that is built already, in its place; there is no debug file then
+#   PURLIN_DIST_FOLDER=FOLDER    files in FOLDER/dist, not target/dist
 #   SOURCE_DATE_EPOCH=SECONDS    the time that the files state; that of the last commit unless set
 #
 # The same sources, library and tools give the same bytes.
 set -euo pipefail
 source "$(dirname "$0")/environment.sh"
 umask 022
-export DIST=$TARGET/dist WORK=$TARGET/dist-work
+FOLDER=${PURLIN_DIST_FOLDER:-$TARGET}
+export DIST=$FOLDER/dist WORK=$FOLDER/dist-work
 export STAGE=$WORK/stage PAPERS=$WORK/papers LIBRARY=$WORK/libpurlin.so DIST_VENV=$TARGET/dist-venv
 VERSION=$(package_version)
 SONAME=$(package_soname)
