@@ -16,6 +16,8 @@ tree() { # FOLDER
 }
 # pkg takes a tarball with one folder, of any name.
 folder=$WORK/octave/purlin-$VERSION
+# debian.sh runs this again, when the library is in the folder already.
+rm -rf "$folder"
 tree "$folder"
 "$ROOT/tools/dist/pack.sh" "$folder" "$DIST/purlin-octave-$VERSION.tar.gz"
 
